@@ -52,6 +52,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, DeviceValue, External, Pointer, alternatives
 from devfix.analysis.observations import Step
 from devfix.analysis.scopes import module_names, value_of, visible
@@ -110,7 +111,7 @@ def _moves_module(point: ProgramPoint, loop: ast.stmt) -> bool:
     moved = [
         obj.last_moved_at
         for _, obj in point.state.heap_objects()
-        if obj.kind == "module" and obj.last_moved_at is not None
+        if isinstance(obj, Module) and obj.last_moved_at is not None
     ]
     return any(inside.intersection(call_frame.stmt for call_frame in one.call_stack) for one in moved)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import Pointer, Tensor, Value, alternatives
+from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.values import Tensor, Value, alternatives
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import CheckpointSaved
 
@@ -31,8 +32,9 @@ def saved_tensors(observations: Observations) -> set[str]:
 
 def _note_entries(interp: Interpreter, saved: CheckpointSaved) -> None:
     for option in alternatives(saved.value):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "dict":
-            for key, value in interp.heap_object(option).fields.items():
+        mapping = object_at(interp, option, Mapping)
+        if mapping is not None:
+            for key, value in mapping.fields.items():
                 interp.observations.record(SavedEntry(key, _has_dimensions(value)))
 
 

@@ -43,6 +43,7 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, Number
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
@@ -147,7 +148,7 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
 def _modules_on_accelerator(loading: Loading) -> set[int]:
     state = loading.point.state
     assert state is not None
-    return {key for key, obj in state.heap_objects() if obj.kind == "module" and ACCELERATOR in obj.devices}
+    return {key for key, obj in state.heap_objects() if isinstance(obj, Module) and ACCELERATOR in obj.devices}
 
 
 def edit_of(loading: Loading, target: str) -> Edit:

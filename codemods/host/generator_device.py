@@ -47,10 +47,12 @@ from dataclasses import dataclass
 
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.values import ACCELERATOR, CPU, UNKNOWN_DEVICE, Device
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import Escaped, NumbersDrawn
 from devfix.analysis.scopes import device_of, value_of, visible
+from devfix.analysis.torch.rng import GeneratorObject
 from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.fixes.vendored_code import foreign_part
@@ -99,9 +101,9 @@ def _note_draw(interp: Interpreter, drawn: NumbersDrawn) -> None:
 
 def _note_escape(interp: Interpreter, escaped: Escaped) -> None:
     """Record a generator that is passed to code that cannot be read: its uses are unknown."""
-    obj = interp.heap_object(escaped.value)
-    point = obj.allocated_at
-    if obj.kind == "generator" and point is not None:
+    generator = object_at(interp, escaped.value, GeneratorObject)
+    point = generator.allocated_at if generator is not None else None
+    if point is not None:
         unknown = RandomDraw("unknown", point, point, point, UNKNOWN_DEVICE, UNKNOWN_DEVICE)
         interp.observations.record(unknown, key=(point.key, "unknown"))
 

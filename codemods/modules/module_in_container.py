@@ -68,7 +68,8 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, ClassValue, Pointer
+from devfix.analysis.domain.objects import Mapping, Module, object_at
+from devfix.analysis.domain.values import ACCELERATOR, ClassValue
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import methods_of
@@ -146,7 +147,7 @@ def _unregistered_attribute(
     for store in observations.attribute_stores.values():
         for owner in store.owners if store.number in attribute_ids else ():
             obj = state.heap_object(owner) if state.has(owner.id) else None
-            if obj is None or obj.kind != "module" or obj.last_moved_at is None:
+            if not isinstance(obj, Module) or obj.last_moved_at is None:
                 continue
             value = obj.fields.get(store.name)
             if value is not None and holds_parameters(state, value):
@@ -171,7 +172,7 @@ def _finding(
     first_store, point = stores[0], mismatches[0].point
     state = point.state
     assert state is not None
-    is_mapping = isinstance(attribute.container, Pointer) and state.heap_object(attribute.container).kind == "dict"
+    is_mapping = object_at(state, attribute.container, Mapping) is not None
     contents = "parameters" if holds_parameters(state, attribute.container) else "modules"
     kind = "tuple" if attribute.is_tuple else "dictionary" if is_mapping else "list"
     name = ast.unparse(first_store.point.node) if isinstance(first_store.point.node, ast.Attribute) else attribute.name

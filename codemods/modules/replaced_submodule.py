@@ -46,6 +46,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
@@ -226,9 +227,7 @@ def _model_expression(change: StructuralChange, call_frame: CallFrame, is_innerm
             value = value_of(point, call_frame, expression)
             if value is None:
                 continue
-            found = [
-                o for o in alternatives(value) if isinstance(o, Pointer) and point.state.heap_object(o).kind == "module"
-            ]
+            found = [o for o in alternatives(value) if isinstance(o, Pointer) and module_at(point.state, o) is not None]
             if found and any(point.state.heap_object(o).last_moved_at is not None for o in found):
                 return ast.unparse(expression)
         if isinstance(point.node, ast.Call) and isinstance(point.node.func, ast.Name) and point.node.args:

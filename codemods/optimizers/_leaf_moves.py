@@ -9,12 +9,12 @@ import ast
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     Const,
     Origin,
-    Pointer,
     Tensor,
     TupleValue,
     Value,
@@ -144,7 +144,7 @@ def _note_method(interp: Interpreter, called: MethodCalled) -> Value | None:
 
 def _note_store(interp: Interpreter, stored: AttributeStored) -> None:
     """Record a copy that is assigned to an attribute of a module."""
-    if interp.heap_object(stored.owner).kind == "module":
+    if module_at(interp, stored.owner) is not None:
         _note_use(interp, stored.value, "attribute", stored.node)
 
 
@@ -156,8 +156,8 @@ def _note_optimizer(interp: Interpreter, built: OptimizerBuilt) -> None:
 def _note_use(interp: Interpreter, value: Value, use: str, node: ast.AST) -> None:
     """Record a use of the copies in a value."""
     for option in alternatives(value):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("list", "dict"):
-            for item in interp.heap_object(option).contents:
+        if (container := object_at(interp, option, Container)) is not None:
+            for item in container.contents:
                 _note_use(interp, item, use, node)
         elif isinstance(option, TupleValue):
             for item in option.items:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -149,12 +150,11 @@ def _mark_discarded(interp: Interpreter, target: ast.expr, number: int) -> bool:
     value = interp.evaluate(target)
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
-        if obj.kind not in ("list", "dict"):
+        if not isinstance(obj, Container):
             return False
-        fields = {name: _with_discarded_origin(item, number) for name, item in obj.fields.items()}
-        default_item = None if obj.default_item is None else _with_discarded_origin(obj.default_item, number)
-        interp.now.update(value, fields=fields, default_item=default_item)
-        return fields != obj.fields or default_item != obj.default_item
+        marked_object = obj.transformed(lambda _, item: _with_discarded_origin(item, number))
+        interp.now.write(value.id, marked_object)
+        return marked_object != obj
     marked = _with_discarded_origin(value, number)
     if marked != value:
         _rebind(interp, target, marked)

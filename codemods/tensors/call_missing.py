@@ -42,7 +42,8 @@ from dataclasses import dataclass
 
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, Builtin, DeviceValue, Pointer, Tensor, Value
+from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.values import ACCELERATOR, Builtin, DeviceValue, Tensor, Value
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import AttributeRead
 from devfix.fixes.event_path import event_path
@@ -76,7 +77,7 @@ def _note_uncalled(interp: Interpreter, read: AttributeRead) -> Value | None:
     node, base, value = read.node, read.base, read.value
     if node.attr not in ("cuda", "cpu", "to") or not isinstance(value, Builtin):
         return None
-    moved = isinstance(base, Tensor) or (isinstance(base, Pointer) and interp.heap_object(base).kind == "module")
+    moved = isinstance(base, Tensor) or module_at(interp, base) is not None
     assert interp.activation is not None
     if not moved or not _is_call_intended(interp.activation.module.tree.parents, node, text_of(node.value)):
         return None

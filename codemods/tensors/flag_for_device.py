@@ -37,7 +37,8 @@ from dataclasses import dataclass
 
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import Const, Pointer, Tensor, Value, alternatives
+from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.values import Const, Tensor, Value, alternatives
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import MethodCalled
 from devfix.fixes.event_path import event_path
@@ -69,7 +70,7 @@ def _note_flag(interp: Interpreter, called: MethodCalled) -> None:
 
 
 def _is_module(interp: Interpreter, value: Value) -> bool:
-    return isinstance(value, Pointer) and interp.heap_object(value).kind == "module"
+    return module_at(interp, value) is not None
 
 
 def detect(observations: Observations) -> Iterator[Finding]:

@@ -49,6 +49,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Value
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import value_of
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -143,7 +144,7 @@ def _is_sequence(dropped: DiscardedMove) -> bool:
     value: Value | None = value_of(point, point.call_frame, dropped.target)
     if isinstance(value, Pointer):
         assert point.state is not None
-        return point.state.heap_object(value).kind == "list"
+        return isinstance(point.state.heap_object(value), ListObject)
     return isinstance(value, TupleValue) or (isinstance(value, Tensor) and value.maybe_container)
 
 

@@ -11,6 +11,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, Module, object_at
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["computed_attribute", "is_plain_tensor", "note_class_attributes", "note_store", "tag_added"]
 
-_CONTAINERS = ("list", "dict", "set")
 _MOST_DEPTH = 3
 
 
@@ -91,8 +91,8 @@ def _store(
 
 def tag_added(interp: Interpreter, container: Pointer, value: Value) -> Value:
     """Return a value that is added to a container, tagged with the attribute that stores the container."""
-    number = interp.heap_object(container).get("holder")
-    return _tag(interp, value, number) if isinstance(number, int) else value
+    held = object_at(interp, container, Container)
+    return value if held is None or held.holder is None else _tag(interp, value, held.holder)
 
 
 def _needs_tracking(interp: Interpreter, value: Value, depth: int = 0) -> bool:
@@ -102,9 +102,9 @@ def _needs_tracking(interp: Interpreter, value: Value, depth: int = 0) -> bool:
             return True
         if isinstance(option, Pointer):
             obj = interp.heap_object(option)
-            if depth and obj.kind == "module":
+            if depth and isinstance(obj, Module):
                 return True
-            is_searched = obj.kind in _CONTAINERS and depth < _MOST_DEPTH
+            is_searched = isinstance(obj, Container) and depth < _MOST_DEPTH
             if is_searched and (not obj.contents or any(_needs_tracking(interp, x, depth + 1) for x in obj.contents)):
                 return True
         elif isinstance(option, TupleValue) and any(_needs_tracking(interp, item, depth + 1) for item in option.items):
@@ -125,11 +125,10 @@ def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Valu
         case TupleValue(items) if depth < _MOST_DEPTH:
             return TupleValue(tuple(_tag(interp, item, number, depth + 1) for item in items))
         case Pointer():
-            obj = interp.heap_object(value)
-            if obj.kind in _CONTAINERS and depth < _MOST_DEPTH and obj.get("holder") is None:
-                fields = {key: _tag(interp, item, number, depth + 1) for key, item in obj.fields.items()}
-                default_item = None if obj.default_item is None else _tag(interp, obj.default_item, number, depth + 1)
-                interp.now.update(value, fields=fields, default_item=default_item, info=(*obj.info, ("holder", number)))
+            held = object_at(interp, value, Container)
+            if held is not None and depth < _MOST_DEPTH and held.holder is None:
+                tagged = held.transformed(lambda _, item: _tag(interp, item, number, depth + 1))
+                interp.now.write(value.id, replace(tagged, holder=number))
     return value
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
-    HeapObject,
     IterableOf,
     Pointer,
     Tensor,
@@ -19,6 +20,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations import HostAccess
 
 if TYPE_CHECKING:
+    from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["argument_pairs", "note_access", "note_loader"]
@@ -75,19 +77,22 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             return [tensor for item in items for tensor in _accelerator_tensors(interp, item, depth + 1)]
         case IterableOf(element):
             return _accelerator_tensors(interp, element, depth + 1)
-        case Pointer() if depth < MOST_DEPTH and interp.heap_object(value).kind in ("list", "set"):
-            return [
-                tensor
-                for item in interp.heap_object(value).contents
-                for tensor in _accelerator_tensors(interp, item, depth + 1)
-            ]
+        case Pointer() if depth < MOST_DEPTH:
+            sequence = object_at(interp, value, Container)
+            if sequence is not None and not isinstance(sequence, Mapping):
+                return [
+                    tensor for item in sequence.contents for tensor in _accelerator_tensors(interp, item, depth + 1)
+                ]
     return []
 
 
-def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
-    """Record a loader whose samples are on the accelerator: they cannot be pinned, nor created in forked workers."""
-    obj = interp.heap_object(sample) if isinstance(sample, Pointer) else None
-    entries = obj if obj is not None and obj.kind == "dict" and obj.default_item is None else None
+def note_loader(interp: Interpreter, loader: HeapObject, flags: Collection[str], sample: Value) -> None:
+    """Record a loader whose samples are on the accelerator: they cannot be pinned, nor created in forked workers.
+
+    ``flags`` are the arguments that ask for pinned memory and for workers.
+    """
+    entries = object_at(interp, sample, Mapping)
+    entries = entries if entries is not None and entries.default_item is None else None
     values = entries.fields.values() if entries is not None else (sample,)
     tensors = tuple(dict.fromkeys(tensor for item in values for tensor in _accelerator_tensors(interp, item)))
     point = loader.allocated_at
@@ -95,7 +100,7 @@ def note_loader(interp: Interpreter, loader: HeapObject, sample: Value) -> None:
         return
     named = {keyword.arg: keyword.value for keyword in point.node.keywords}
     for flag, kind in (("pin_memory", "pinned"), ("num_workers", "workers")):
-        if loader.get(flag) and flag in named:
+        if flag in flags and flag in named:
             key = (point.tree.path, named[flag].lineno, named[flag].col_offset)
             use = HostAccess(
                 kind,

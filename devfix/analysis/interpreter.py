@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.protocol import Loop, Watch
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Base, State, Unreachable
@@ -22,14 +23,15 @@ from devfix.analysis.domain.values import (
     Device,
     External,
     Function,
-    HeapObject,
     Keywords,
     Namespace,
     Pointer,
     Unknown,
     Value,
+    alternatives,
 )
 from devfix.analysis.observations import Observation, Observations, Subscription
+from devfix.analysis.observations.execution import Escaped
 from devfix.analysis.observations.subscriptions import Handlers
 from devfix.analysis.program import Program, PythonModule
 from devfix.analysis.transfer import (
@@ -40,6 +42,7 @@ from devfix.analysis.transfer import (
     expressions,
     imports,
     iteration,
+    opaque_objects,
     statements,
 )
 
@@ -235,9 +238,17 @@ class AbstractInterpreter:
         """Call the ``forward`` that a module's class defines."""
         return calls.call_forward(self, pointer, args, keywords, node)
 
-    def escape(self, values: Iterable[Value]) -> None:
+    def escape(self, values: Iterable[Value], depth: int = 0) -> None:
         """Pass values to code that cannot be read."""
-        calls.escape(self, values)
+        for value in values:
+            for option in alternatives(value):
+                if isinstance(option, Pointer):
+                    self.observe(Escaped(option))
+                    self.heap_object(option).escape(self, option, depth)
+
+    def new_opaque(self, name: str, node: ast.AST | None = None, **facts: Any) -> Pointer:
+        """Create an object of an unknown class on an unknown device."""
+        return opaque_objects.new(self, name, node, **facts)
 
     @contextmanager
     def within(self, activation: Activation) -> Iterator[None]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import CPU, Pointer, Tensor, alternatives
+from devfix.analysis.domain.objects import Container, object_at
+from devfix.analysis.domain.values import CPU, Pointer, Tensor, Value, alternatives
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -67,10 +68,12 @@ def rebuild_items(interp: Interpreter, statements: list[ast.Assign]) -> None:
         if isinstance(target, ast.Subscript) and interp.state is not None:
             rebuilt = interp.evaluate(stmt.value)
             for base in alternatives(interp.evaluate(target.value)):
-                if isinstance(base, Pointer) and interp.heap_object(base).kind in ("list", "dict"):
-                    fields = dict.fromkeys(interp.heap_object(base).fields, rebuilt)
-                    interp.now.update(
-                        base,
-                        fields=fields,
-                        default_item=rebuilt if interp.heap_object(base).default_item is not None else None,
-                    )
+                if isinstance(base, Pointer):
+                    _fill(interp, base, rebuilt)
+
+
+def _fill(interp: Interpreter, base: Pointer, value: Value) -> None:
+    """Replace every item of a container."""
+    cache = object_at(interp, base, Container)
+    if cache is not None:
+        interp.now.write(base.id, cache.transformed(lambda *_: value))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, object_at
 from devfix.analysis.domain.values import CPU, Origin, Pointer, Tensor, Value, alternatives
 from devfix.analysis.observations import ParameterCopy, ShapeDependency
 from devfix.syntax.tree import text_of
@@ -36,9 +37,9 @@ def tensors_in(interp: Interpreter, value: Value) -> Iterator[Tensor]:
     for option in alternatives(value):
         if isinstance(option, Tensor):
             yield option
-        elif isinstance(option, Pointer) and interp.heap_object(option).kind in ("dict", "list"):
-            obj = interp.heap_object(option)
-            yield from (inner for item in obj.contents for inner in alternatives(item) if isinstance(inner, Tensor))
+        elif (container := object_at(interp, option, Container)) is not None:
+            contents = [inner for item in container.contents for inner in alternatives(item)]
+            yield from (inner for inner in contents if isinstance(inner, Tensor))
 
 
 def note_shape(interp: Interpreter, created: int, node: ast.Call) -> None:

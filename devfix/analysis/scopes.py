@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -24,6 +25,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = [
@@ -217,7 +219,7 @@ def module_names(point: ProgramPoint, call_frame: CallFrame, wanted: set[int]) -
             if option.id in wanted:
                 plain.append(name)
             obj = point.state.heap_object(option)
-            if obj.kind in ("instance", "module"):
+            if isinstance(obj, (InstanceObject, Module)):
                 for field, inner in obj.fields.items():
                     if any(isinstance(part, Pointer) and part.id in wanted for part in alternatives(inner)):
                         attributes.append(f"{name}.{field}")

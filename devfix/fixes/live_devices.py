@@ -7,8 +7,13 @@ from collections.abc import Iterator
 
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, Const, Function, HeapObject, Pointer, Value, alternatives
+from devfix.analysis.domain.objects import Container, Opaque, module_at, object_at
+from devfix.analysis.domain.values import ACCELERATOR, Const, Function, Pointer, Value, alternatives
+from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.scopes import is_device, serves, visible
+from devfix.analysis.stdlib.argparse_ import ParserObject
+from devfix.analysis.torch.data import LoaderObject
+from devfix.analysis.torch.optimizers import OptimizerObject
 from devfix.models.index import root_of
 
 __all__ = ["is_distant", "live_devices"]
@@ -83,8 +88,8 @@ def is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
 
 def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
     assert point.state is not None
-    obj: HeapObject = point.state.heap_object(ref)
-    if obj.kind in ("list", "set", "loader", "optimizer", "parser", "opaque", "dict"):
+    obj = point.state.heap_object(ref)
+    if isinstance(obj, (Container, LoaderObject, Opaque, OptimizerObject, ParserObject)):
         return
     for name, value in obj.fields.items():
         if is_device(name, value):
@@ -105,15 +110,14 @@ def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:
 def _has_device(point: ProgramPoint, value: Value) -> bool:
     """Return whether a value is a framework's object whose device is the accelerator: ``self.accelerator``."""
     assert point.state is not None
-    if not isinstance(value, Pointer) or point.state.heap_object(value).kind != "framework":
-        return False
-    return is_device("device", point.state.heap_object(value).fields.get("device", Const(None)))
+    framework = object_at(point.state, value, FrameworkObject)
+    return framework is not None and is_device("device", framework.fields.get("device", Const(None)))
 
 
 def _knows_its_device(point: ProgramPoint, ref: Pointer) -> bool:
     """Return whether a module on the accelerator has a ``.device`` attribute (Lightning modules, pretrained models)."""
     assert point.state is not None
-    obj = point.state.heap_object(ref)
-    if obj.kind != "module" or obj.devices != frozenset({ACCELERATOR}):
+    obj = module_at(point.state, ref)
+    if obj is None or obj.devices != frozenset({ACCELERATOR}):
         return False
     return root_of(obj.name) == "Placed" or obj.name.endswith((".from_pretrained", ".from_config"))

@@ -6,6 +6,7 @@ import ast
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import Module, Opaque
 from devfix.analysis.scopes import module_names
 from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
 from devfix.model import Fix, MoveStatements
@@ -121,5 +122,5 @@ def _moved(statement: ast.stmt) -> set[str]:
 def model_names(built: ProgramPoint, call_frame: CallFrame) -> set[str]:
     """Return the names of modules in a frame, at a construction."""
     assert built.state is not None
-    modules = {key for key, obj in built.state.heap_objects() if obj.kind in ("module", "opaque")}
+    modules = {key for key, obj in built.state.heap_objects() if isinstance(obj, (Module, Opaque))}
     return set(module_names(built, call_frame, modules))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from devfix.analysis.domain.location import CallFrame
+from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
@@ -50,8 +51,8 @@ class StatementRange:
         memory = self.mismatch.point.state
         assert memory is not None
         found = []
-        for key in _parts(memory, self.root.id, set()):
-            attached = memory.at(key).attached_at
+        for module in _parts(memory, self.root.id, set()):
+            attached = module.attached_at
             if attached is None or attached.time < self.root.allocated_at.time:
                 continue
             for call_frame in attached.call_stack:
@@ -131,13 +132,13 @@ def _loads(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == f"{name}.load_state_dict"
 
 
-def _parts(memory: State, key: int, seen: set[int]) -> Iterator[int]:
-    if key in seen or not memory.has(key) or memory.at(key).kind != "module":
+def _parts(memory: State, key: int, seen: set[int]) -> Iterator[Module]:
+    module = module_at(memory, Pointer(key)) if memory.has(key) else None
+    if key in seen or module is None:
         return
     seen.add(key)
-    yield key
-    obj = memory.at(key)
-    for value in [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]:
+    yield module
+    for value in module.contents:
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 yield from _parts(memory, option.id, seen)

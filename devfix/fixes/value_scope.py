@@ -10,6 +10,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     Pointer,
@@ -222,7 +223,7 @@ class ValueScope:
         assert self.point.state is not None
         above = set(query.modules)
         for key, obj in self.point.state.heap_objects():
-            if obj.kind == "module" and any(getattr(value, "id", None) in above for value in obj.fields.values()):
+            if isinstance(obj, Module) and any(getattr(value, "id", None) in above for value in obj.fields.values()):
                 above.add(key)
         for name in module_names(self.point, self.call_frame, above):
             if name != "self":
@@ -252,12 +253,12 @@ def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterato
     if ref.id in seen:
         return
     seen.add(ref.id)
-    obj = point.state.heap_object(ref)
-    if obj.kind != "module":
+    module = module_at(point.state, ref)
+    if module is None:
         return
-    if obj.weights:
-        yield from obj.devices
-    for value in [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]:
+    if module.weights:
+        yield from module.devices
+    for value in module.contents:
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 yield from weight_devices(point, option, seen)

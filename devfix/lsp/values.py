@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from devfix import analysis
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, DeviceValue, Pointer, Tensor, Value, alternatives
 from devfix.analysis.torch import module_tree
 from devfix.engine.workspace import Workspace
@@ -138,14 +139,15 @@ def _of_one(interp: analysis.Interpreter, value: Value) -> Sighting | None:
         return Sighting("tensor", frozenset({value.device}))
     if isinstance(value, DeviceValue):
         return Sighting("device", frozenset({value.device}))
-    if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
+    if isinstance(value, Pointer) and module_at(interp, value) is not None:
         return _of_module(interp, value)
     return None
 
 
 def _of_module(interp: analysis.Interpreter, ref: Pointer) -> Sighting | None:
-    parts = [interp.heap_object(part) for _, part in module_tree.named_modules(interp, ref)]
-    if any(module_tree.is_opaque(part) and not part.devices for part in parts):
+    found = [module_at(interp, part) for _, part in module_tree.named_modules(interp, ref)]
+    parts = [part for part in found if part is not None]
+    if any(part.is_opaque and not part.devices for part in parts):
         return None
     record_placement = [part.devices for part in parts if part.weights]
     devices = frozenset[Device]().union(*record_placement)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_programs import IMPORTS, observe
 
+from devfix.analysis.domain.objects import Module
 from devfix.fixes.modules.attribute_writes import attribute_groups, methods_of
 
 NET = """
@@ -83,7 +84,7 @@ def test_an_attribute_has_its_writes_uses_and_owners():
 
     assert (mask.text, mask.point.span.line, mask.cls.node.name) == ("self.mask", 13, "Net")
     assert (use.operand.text, use.mismatch.point.span.line) == ("self.mask", 16)
-    assert [obj.kind for obj in mask.owners] == ["module"]
+    assert [isinstance(obj, Module) for obj in mask.owners] == [True]
     assert mask.is_module_attribute
     assert mask.moved.span.line == 18
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from small_programs import IMPORTS, observe
 
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.modules.module_roots import (
     chain_of,
     container_names,
@@ -121,7 +122,7 @@ box.net(x)
 )
 def test_an_object_with_a_to_method_is_a_container(method, names):
     mismatch, (root,) = roots_in(BOX.format(method=method))
-    objects = [obj for _, obj in mismatch.point.state.heap_objects() if obj.kind == "instance"]
+    objects = [obj for _, obj in mismatch.point.state.heap_objects() if isinstance(obj, InstanceObject)]
 
     assert container_names(mismatch.point, mismatch.point.call_stack[0], root) == names
     assert any(has_to_method(mismatch.point.state, obj) for obj in objects) is bool(names)

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import ClassValue, External, Function, HeapObject, Pointer, Union, Unknown, Value
+from devfix.analysis.domain.values import (
+    Bound,
+    ClassValue,
+    External,
+    Function,
+    Pointer,
+    Union,
+    Unknown,
+    Value,
+)
 from devfix.models.index import is_module
 from devfix.models.names import DEVICE_PLACING_TRAINERS, MANAGED
 
 if TYPE_CHECKING:
+    from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "external_bases",
     "find_member",
     "find_property_setter",
+    "inherited_attribute",
     "is_device_placing_trainer",
     "is_managed",
     "is_module_class",
@@ -70,6 +82,21 @@ def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassVal
     return None
 
 
+def inherited_attribute(
+    interp: Interpreter, cls: ClassValue, pointer: Pointer, name: str, node: ast.AST
+) -> Value | None:
+    """Return what an instance's class has under a name: a bound method, or a property's value; ``None`` if nothing."""
+    found = find_member(interp, cls, name)
+    if not isinstance(found, Function):
+        return cls if found is None and name == "__class__" else found
+    if found.kind == "property":
+        call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+        return interp.call(Bound(found, pointer), [], {}, call)
+    if found.kind == "static":
+        return found
+    return Bound(found, cls if found.kind == "class" else pointer)
+
+
 def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     """Return whether instances are ``nn.Module`` objects; an unknown base counts if the class defines ``forward``."""
     names = external_bases(cls)
@@ -90,10 +117,9 @@ def is_named_tuple(interp: Interpreter, pointer: Pointer) -> bool:
     return cls is not None and "typing.NamedTuple" in external_bases(cls)
 
 
-def is_device_placing_trainer(obj: HeapObject) -> bool:
-    """Return whether an object's class derives from a trainer that moves model and batches (transformers, trl)."""
-    names = external_bases(obj.cls) if obj.cls is not None else []
-    return any(name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
+def is_device_placing_trainer(cls: ClassValue) -> bool:
+    """Return whether a class derives from a trainer that moves model and batches (transformers, trl)."""
+    return any(name.startswith(DEVICE_PLACING_TRAINERS) for name in external_bases(cls))
 
 
 def find_property_setter(interp: Interpreter, obj: HeapObject, name: str) -> Function | None:

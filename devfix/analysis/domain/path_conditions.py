@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
@@ -144,8 +145,7 @@ def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
     if isinstance(value, Tensor):
         return True if value.is_certain and not value.maybe_container else None
     if isinstance(value, Pointer):
-        obj = interp.heap_object(value)
-        return False if obj.kind in ("list", "dict", "set") and obj.cls is None else None
+        return False if isinstance(interp.heap_object(value), Container) else None
     return False if isinstance(value, (Text, Number, Const, TupleValue)) else None
 
 

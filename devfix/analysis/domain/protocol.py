@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint
+    from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.scenario import Scenario
     from devfix.analysis.domain.state import Base, State
-    from devfix.analysis.domain.values import Device, HeapObject, Keywords, Pointer, Value
+    from devfix.analysis.domain.values import Device, Keywords, Pointer, Value
     from devfix.analysis.observations import Observation, Observations
     from devfix.analysis.program import Program, PythonModule
 
@@ -147,8 +148,11 @@ class Interpreter(Protocol):
     def call_forward(self, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
         """Call the ``forward`` that a module's class defines."""
 
-    def escape(self, values: Iterable[Value]) -> None:
+    def escape(self, values: Iterable[Value], depth: int = 0) -> None:
         """Pass values to code that cannot be read: modules and tensors in them may be moved there."""
+
+    def new_opaque(self, name: str, node: ast.AST | None = None, **facts: Any) -> Pointer:
+        """Create an object of an unknown class on an unknown device, with facts of its kind."""
 
     def within(self, activation: Activation) -> AbstractContextManager[None]:
         """Make ``activation`` the current one."""

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from devfix.analysis.domain.joins import join_entries
+from devfix.analysis.domain.objects import HeapObject, Module, join_objects
 from devfix.analysis.domain.runtime import Runtime
-from devfix.analysis.domain.values import Bound, HeapObject, Pointer, TupleValue, Union, Value, join
+from devfix.analysis.domain.values import Bound, Pointer, TupleValue, Union, Value
 
 __all__ = ["Base", "State", "Unreachable"]
 
@@ -167,9 +169,7 @@ class State:
                     return True
                 if value.id not in seen and self.has(value.id):
                     seen.add(value.id)
-                    obj = self.at(value.id)
-                    pending.extend(obj.fields.values())
-                    pending.extend([obj.default_item] if obj.default_item is not None else [])
+                    pending.extend(self.at(value.id).contents)
             elif isinstance(value, (Union, TupleValue)):
                 pending.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
@@ -187,12 +187,12 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         mine = one.heap.get(key) or one.base.heap.get(key)
         theirs = two.heap.get(key) or one.base.heap.get(key)
         if mine is not None and theirs is not None and mine is not theirs:
-            if replaced and mine.kind == "module" and mine.devices != theirs.devices:
+            if replaced and isinstance(mine, Module) and mine.devices != theirs.devices:
                 reachable = one.reaches(key), two.reaches(key)
                 if reachable in ((True, False), (False, True)):
                     joined.heap[key] = mine if reachable[0] else theirs
                     continue
-            joined.heap[key] = _join_objects(mine, theirs)
+            joined.heap[key] = join_objects(mine, theirs)
         elif mine is not None:
             joined.heap[key] = mine
     joined.envs = {**one.envs, **two.envs}
@@ -202,7 +202,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
             continue
         base = one.base.envs.get(key, {})
         if (names is not None and other_names is not None) or base:
-            joined.envs[key] = _join_fields(names or {}, other_names or {}, base)
+            joined.envs[key] = join_entries(names or {}, other_names or {}, base)
     joined.saved = one.saved | two.saved
     joined.runtime = one.runtime.join(two.runtime)
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
@@ -224,41 +224,3 @@ def _written_since(one: Branch, two: Branch) -> tuple[Branch, set[int]]:
     written |= one.written  # the common ancestor may be one of the two
     one.written |= written
     return one, written
-
-
-def _join_fields(one: dict[str, Value], two: dict[str, Value], base: dict[str, Value]) -> dict[str, Value]:
-    joined = {**two, **one}
-    for name in joined:
-        mine, theirs = one.get(name, base.get(name)), two.get(name, base.get(name))
-        if mine is not None and theirs is not None and mine is not theirs:
-            joined[name] = join((mine, theirs))
-    return joined
-
-
-def _latest(one: Any, two: Any) -> Any:
-    if one is None or two is None:
-        return one or two
-    return one if one.time >= two.time else two
-
-
-def _join_objects(one: HeapObject, two: HeapObject) -> HeapObject:
-    if one.default_item is None or two.default_item is None:
-        default_item = one.default_item or two.default_item
-    else:
-        default_item = join((one.default_item, two.default_item))
-    info = dict(two.info)
-    for key, value in one.info:
-        if isinstance(value, frozenset) and isinstance(info.get(key), frozenset):
-            info[key] = info[key] | value
-        else:
-            info.setdefault(key, value)
-    return replace(
-        two,
-        fields=_join_fields(one.fields, two.fields, {}),
-        default_item=default_item,
-        devices=one.devices | two.devices,
-        weights=one.weights or two.weights,
-        last_moved_at=_latest(one.last_moved_at, two.last_moved_at),
-        attached_at=_latest(one.attached_at, two.attached_at),
-        info=tuple(info.items()),
-    )

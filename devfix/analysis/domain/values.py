@@ -1,18 +1,17 @@
 """Abstract values: the interpreter's knowledge of a Python object.
 
-Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are :class:`HeapObject` entries
-of the heap (:mod:`devfix.analysis.domain.state`), referenced by a :class:`Pointer`.
+Values are immutable.  Objects with identity (modules, instances, lists, optimizers …) are entries of the heap
+(:mod:`devfix.analysis.domain.objects`), referenced by a :class:`Pointer`.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.program import PythonModule
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "DeviceValue",
     "External",
     "Function",
-    "HeapObject",
     "IterableOf",
     "Keywords",
     "Namespace",
@@ -331,45 +329,3 @@ def join(values: Iterable[Value]) -> Value:
     if len(found) > WIDENING_LIMIT:
         return UNKNOWN
     return Union(tuple(found))
-
-
-@dataclass(frozen=True)
-class HeapObject:
-    """An object with identity.
-
-    Attributes:
-        kind: ``module``, ``instance``, ``list``, ``dict``, ``set``, ``optimizer``, ``loader``, ``dataset``, ``parser``,
-            ``scaler``, ``scheduler``, ``distribution``, ``opaque`` and others.
-        name: full name of the class or factory.
-        cls: the project class; ``None`` for other objects.
-        fields: attributes, list items under ``"0"``, ``"1"`` …, or dictionary entries.
-        default_item: represents every other item.
-        devices: possible devices of a module's own weights.
-        weights: whether a module has weights besides its submodules'.
-        allocated_at: its creation.
-        last_moved_at: its latest move.
-        attached_at: its latest assignment to another module.
-        info: further facts, by name.
-
-    """
-
-    kind: str
-    name: str = ""
-    cls: ClassValue | None = None
-    fields: dict[str, Value] = field(default_factory=dict)
-    default_item: Value | None = None
-    devices: frozenset[Device] = frozenset()
-    weights: bool = False
-    allocated_at: ProgramPoint | None = None
-    last_moved_at: ProgramPoint | None = None
-    attached_at: ProgramPoint | None = None
-    info: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def contents(self) -> list[Value]:
-        """Return the values of all fields and the default item, if there is one."""
-        return [*self.fields.values(), *([self.default_item] if self.default_item is not None else [])]
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """Return one entry of ``info``."""
-        return next((value for key, value in self.info if key == name), default)

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import HeapObject, Origin, Pointer, Tensor, Value
+    from devfix.analysis.domain.objects import HeapObject
+    from devfix.analysis.domain.values import Origin, Pointer, Tensor, Value
 
 __all__ = ["DeviceMismatch", "HostAccess", "Operand"]
 

@@ -9,17 +9,14 @@ May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.torch`, and the 
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import Keywords, Pointer, Value
 from devfix.analysis.overlays import accelerate, deepspeed, graphs, ignite, lightning, transformers_
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+    from devfix.analysis.domain.protocol import TransferFunction
 
-__all__ = ["OVERLAYS", "framework_method"]
+__all__ = ["OVERLAYS"]
 
 OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
@@ -29,21 +26,3 @@ OVERLAYS: dict[str, TransferFunction] = {
     **lightning.OVERLAYS,
     **transformers_.OVERLAYS,
 }
-
-_Method = Callable[["Interpreter", Pointer, str, list[Value], Keywords, ast.Call], "Value | None"]
-
-#: Methods of framework objects, by their class; ``None`` as a result means: not a method of the class.
-_METHODS: dict[str, _Method] = {
-    "ignite.distributed.Parallel": ignite.parallel_method,
-    "ignite.engine.Engine": ignite.engine_method,
-    "lightning.Trainer": lightning.trainer_method,
-}
-
-
-def framework_method(
-    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
-    """Call a method of a framework object (an ``Accelerator``, a ``Trainer``, an ``Engine``)."""
-    own = _METHODS.get(interp.heap_object(pointer).name)
-    result = own(interp, pointer, name, args, keywords, node) if own is not None else None
-    return accelerate.accelerator_method(interp, pointer, name, args, keywords, node) if result is None else result

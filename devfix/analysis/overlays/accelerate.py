@@ -6,6 +6,7 @@ https://huggingface.co/docs/accelerate/package_reference/accelerator, https://li
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
@@ -16,19 +17,19 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     DeviceValue,
-    HeapObject,
     Keywords,
     Pointer,
     TupleValue,
     Value,
 )
+from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.overlays.placement import prepare
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "accelerator_method"]
+__all__ = ["OVERLAYS"]
 
 _RETURNS_ARGUMENT = frozenset(
     "gather gather_for_metrics reduce pad_across_processes all_gather all_reduce broadcast unwrap_model unwrap".split()
@@ -40,40 +41,44 @@ _PREPARES = frozenset(
 _RETURNS_NONE = frozenset("backward print log wait_for_everyone save clip_grad_norm_ clip_gradients".split())
 
 
-def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``Accelerator(...)``, ``Fabric(...)``; without automatic placement, the device of prepared objects is unknown."""
-    on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
-    automatic = keywords.get("device_placement", Const(True)) == Const(True) and "**" not in keywords
-    device = CPU if on_cpu else ACCELERATOR
-    info = (("input-device", device if automatic else UNKNOWN_DEVICE),)
-    return interp.new(
-        HeapObject(
-            "framework", name, fields={"device": DeviceValue(device)}, allocated_at=interp.point(node), info=info
-        )
-    )
+@dataclass(frozen=True)
+class AcceleratorObject(FrameworkObject):
+    """An ``Accelerator`` or a ``Fabric``."""
 
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: many prepare modules, loaders and batches."""
+        if name == "launch" and args:
+            return interp.call(args[0], [pointer, *args[1:]], keywords, node)
+        if name in _PREPARES:
+            return self._prepare(interp, args, keywords, node)
+        if name == "to_device" and args:
+            return prepare(interp, args[0], self.input_device, node)
+        if name in _RETURNS_ARGUMENT:
+            return args[0] if args else UNKNOWN
+        if name in _RETURNS_NONE:
+            return NONE
+        return super().method(interp, pointer, name, args, keywords, node)
 
-def accelerator_method(
-    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
-    """Call a method of an ``Accelerator`` or a ``Fabric``."""
-    if name == "launch" and args:
-        return interp.call(args[0], [pointer, *args[1:]], keywords, node)
-    device = interp.heap_object(pointer).get("input-device", UNKNOWN_DEVICE)
-    if name in _PREPARES:
+    def _prepare(self, interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+        device = self.input_device
         if keywords.get("device_placement", NONE) != NONE or keywords.get("move_to_device", Const(True)) != Const(True):
             device = UNKNOWN_DEVICE
         given = [*args, *(value for key, value in keywords.items() if key in ("model", "module", "data_loader"))]
         prepared = [prepare(interp, value, device, node) for value in given]
         return prepared[0] if len(prepared) == 1 else TupleValue(tuple(prepared))
-    if name == "to_device" and args:
-        return prepare(interp, args[0], device, node)
-    if name in _RETURNS_ARGUMENT:
-        return args[0] if args else UNKNOWN
-    if name in _RETURNS_NONE:
-        return NONE
-    interp.escape([*args, *keywords.values()])
-    return UNKNOWN
+
+
+def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``Accelerator(...)``, ``Fabric(...)``; without automatic placement, the device of prepared objects is unknown."""
+    on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
+    automatic = keywords.get("device_placement", Const(True)) == Const(True) and "**" not in keywords
+    device = CPU if on_cpu else ACCELERATOR
+    input_device = device if automatic else UNKNOWN_DEVICE
+    point = interp.point(node)
+    fields: dict[str, Value] = {"device": DeviceValue(device)}
+    return interp.new(AcceleratorObject(name, fields=fields, allocated_at=point, input_device=input_device))
 
 
 def _send_to_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

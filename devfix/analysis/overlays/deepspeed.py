@@ -20,7 +20,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.overlays.placement import place_module
-from devfix.analysis.torch import modules
+from devfix.analysis.torch import module_objects, module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -32,12 +32,10 @@ def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Key
     """``deepspeed.initialize``: the engine moves the model, but not its inputs."""
     model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
     for option in alternatives(model):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
-            modules.assume_module(interp, option)
+        if isinstance(option, Pointer) and module_tree.assume_module(interp, option) is not None:
             place_module(interp, option, ACCELERATOR, node)
-    engine = modules.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False)
     fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}
-    interp.now.update(engine, fields=fields, info=(("wraps", True),))
+    engine = module_objects.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False, fields=fields, wraps=True)
     optimizer = keywords.get("optimizer", UNKNOWN)
     return TupleValue((engine, optimizer, UNKNOWN, keywords.get("lr_scheduler", UNKNOWN)))
 

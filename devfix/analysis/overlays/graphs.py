@@ -8,13 +8,13 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
     Function,
-    HeapObject,
     IterableOf,
     Keywords,
     Pointer,
@@ -24,6 +24,8 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.torch import batch_objects
+from devfix.analysis.torch.batch_objects import BatchObject
+from devfix.analysis.torch.data import DatasetObject, LoaderObject
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -34,21 +36,15 @@ __all__ = ["OVERLAYS"]
 def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Build a graph from tensors; its device is unknown if they are on several devices."""
     if "device" in keywords or "**" in keywords:
-        return interp.new(
-            HeapObject(
-                "batch-object",
-                name,
-                default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True),
-                allocated_at=interp.point(node),
-            )
-        )
+        tensors = Tensor(UNKNOWN_DEVICE, maybe_container=True)
+        return interp.new(BatchObject(name, default_item=tensors, allocated_at=interp.point(node)))
     if name.endswith("add_self_loop") and args:
         return args[0]
     graph = batch_objects.make(interp, name, node)
     devices = {tensor.device for value in (*args, *keywords.values()) for tensor in _tensors(value)}
     if devices != {CPU}:
         device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
-        interp.now.update(graph, default_item=Tensor(device, maybe_container=True), info=())
+        interp.now.update(graph, default_item=Tensor(device, maybe_container=True), position=None)
     return graph
 
 
@@ -61,13 +57,11 @@ def _tensors(value: Value) -> list[Tensor]:
 def _sampling_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``NeighborLoader(graph)``: yields subgraphs on the CPU if the graph is on the CPU, else on an unknown device."""
     data = args[0] if args else keywords.get("data", UNKNOWN)
-    is_graph = isinstance(data, Pointer) and interp.heap_object(data).kind == "batch-object"
-    tensors = interp.heap_object(data).default_item if isinstance(data, Pointer) and is_graph else None
+    graph = object_at(interp, data, BatchObject)
+    tensors = graph.default_item if graph is not None else None
     if not isinstance(tensors, Tensor) or tensors.device != CPU or "transform" in keywords:
         return IterableOf(Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False))
-    return interp.new(
-        HeapObject("loader", name, fields={"dataset": data}, allocated_at=interp.point(node), info=(("pinned", True),))
-    )
+    return interp.new(LoaderObject(name, fields={"dataset": data}, allocated_at=interp.point(node), pinned=True))
 
 
 def _graph_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -77,8 +71,8 @@ def _graph_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
         _is_project_code(interp, value) for value in keywords.values()
     )
     tensors = Tensor(UNKNOWN_DEVICE if maybe_moved else CPU, maybe_container=True)
-    sample: Value = interp.new(HeapObject("batch-object", name, default_item=tensors, allocated_at=interp.point(node)))
-    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
+    sample: Value = interp.new(BatchObject(name, default_item=tensors, allocated_at=interp.point(node)))
+    return interp.new(DatasetObject(name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
 def _is_project_code(interp: Interpreter, value: Value) -> bool:

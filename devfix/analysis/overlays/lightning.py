@@ -6,9 +6,11 @@ https://lightning.ai/docs/pytorch/stable/common/lightning_module.html
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -20,7 +22,6 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     Function,
-    HeapObject,
     Keywords,
     Number,
     Pointer,
@@ -29,57 +30,58 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
+from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.overlays.placement import call_hook, place_module
 from devfix.analysis.torch import batch_objects
+from devfix.analysis.torch.data import LoaderObject
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "trainer_method"]
+__all__ = ["OVERLAYS"]
 
 _STEPS = ("training_step", "validation_step", "test_step")
 _LOADERS = ("train_dataloaders", "train_dataloader", "val_dataloaders", "dataloaders", "datamodule")
+
+
+@dataclass(frozen=True)
+class TrainerObject(FrameworkObject):
+    """A ``Trainer``."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: ``fit``, ``validate`` and ``test`` call the module's steps."""
+        if name in ("fit", "validate", "test"):
+            return _fit(interp, self.input_device, args, keywords, node)
+        return super().method(interp, pointer, name, args, keywords, node)
 
 
 def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``Trainer(accelerator=...)``."""
     chosen = keywords.get("accelerator", Const("auto"))
     device = CPU if chosen == Const("cpu") else ACCELERATOR
-    return interp.new(HeapObject("framework", name, allocated_at=interp.point(node), info=(("input-device", device),)))
-
-
-def trainer_method(
-    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value | None:
-    """Call ``Trainer.fit``, ``validate`` or ``test``."""
-    if name not in ("fit", "validate", "test"):
-        return None
-    return _fit(interp, interp.heap_object(pointer), args, keywords, node)
+    return interp.new(TrainerObject(name, allocated_at=interp.point(node), input_device=device))
 
 
 def _lightning_cli(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``LightningCLI(Model, Data)``: creates the module and fits it."""
     cls = args[0] if args else keywords.get("model_class", UNKNOWN)
     if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
-        trainer = interp.heap_object(interp.new(HeapObject("framework", name, info=(("input-device", ACCELERATOR),))))
-        _fit(interp, trainer, [interp.call(cls, [], {}, node)], {}, node)
+        _fit(interp, ACCELERATOR, [interp.call(cls, [], {}, node)], {}, node)
     return Unknown(f"{name}()")
 
 
-def _fit(interp: Interpreter, trainer: HeapObject, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+def _fit(interp: Interpreter, device: Device, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Move the module, call its steps with batches on the device, and make the module's device unknown afterwards.
 
     ``lightning/pytorch/strategies/strategy.py`` (``teardown``) moves the module back to the CPU.
     """
     model = args[0] if args else keywords.get("model", UNKNOWN)
     loaders = [*args[1:], *(keywords[name] for name in _LOADERS if name in keywords)]
-    device = trainer.get("input-device", UNKNOWN_DEVICE)
     for option in alternatives(model):
-        if (
-            isinstance(option, Pointer)
-            and interp.heap_object(option).kind == "module"
-            and interp.heap_object(option).cls is not None
-        ):
+        module = module_at(interp, option)
+        if isinstance(option, Pointer) and module is not None and module.cls is not None:
             place_module(interp, option, device, node)
             _call_steps(interp, option, _moved_batch(interp, loaders, device, node), node)
             place_module(interp, option, UNKNOWN_DEVICE, node)
@@ -91,7 +93,7 @@ def _fit(interp: Interpreter, trainer: HeapObject, args: list[Value], keywords: 
 def _moved_batch(interp: Interpreter, loaders: list[Value], device: Device, node: ast.AST) -> Value:
     """Return a batch of the first loader, moved to ``device``."""
     for value in loaders:
-        if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader":
+        if object_at(interp, value, LoaderObject) is not None:
             return batch_objects.move_batch(interp, interp.element(value, node), device)
     return Tensor(device, maybe_container=True, is_certain=False)
 

@@ -6,9 +6,16 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Module, Opaque, object_at
 from devfix.analysis.domain.state import Unreachable
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, HeapObject, Pointer, Tensor, TupleValue, Value
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, TupleValue, Value
+from devfix.analysis.overlays.framework import FrameworkObject
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batch_objects, module_tree, modules
+from devfix.analysis.torch.batch_objects import BatchObject
+from devfix.analysis.torch.data import LoaderObject
+from devfix.analysis.torch.optimizers import OptimizerObject
+from devfix.analysis.torch.schedulers import SchedulerObject
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -23,25 +30,17 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
     """
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
-        if obj.kind == "opaque" and obj.get("constructed"):
-            modules.assume_module(interp, value)
-            obj = interp.heap_object(value)
-        if obj.kind == "module":
+        if isinstance(obj, Module) or (isinstance(obj, Opaque) and obj.constructed):
+            module_tree.assume_module(interp, value)
             place_module(interp, value, device, node)
             return value
-        if obj.kind == "loader" or (obj.kind == "instance" and obj.cls is not None):
-            return interp.new(replace(obj, info=(*obj.info, ("moves-batches-to", device))))
-        if obj.kind in ("optimizer", "scheduler", "framework"):
+        if isinstance(obj, LoaderObject) or (isinstance(obj, InstanceObject) and obj.cls is not None):
+            return interp.new(replace(obj, batch_device=device))
+        if isinstance(obj, (OptimizerObject, SchedulerObject, FrameworkObject)):
             return value
-    if isinstance(value, (Tensor, TupleValue)) or (
-        isinstance(value, Pointer) and interp.heap_object(value).kind == "batch-object"
-    ):
+    if isinstance(value, (Tensor, TupleValue)) or object_at(interp, value, BatchObject) is not None:
         return batch_objects.move_batch(interp, value, device)
-    return interp.new(
-        HeapObject(
-            "opaque", "prepared", devices=frozenset({UNKNOWN_DEVICE}), info=(("moves-batches-to", UNKNOWN_DEVICE),)
-        )
-    )
+    return interp.new_opaque("prepared", batch_device=UNKNOWN_DEVICE)
 
 
 def place_module(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
@@ -50,9 +49,7 @@ def place_module(interp: Interpreter, pointer: Pointer, device: Device, node: as
     for _, part in list(module_tree.named_modules(interp, pointer)):
         obj = interp.heap_object(part)
         fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
-        interp.now.write(
-            part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point, attached_at=None)
-        )
+        interp.now.update(part, fields=fields, devices=frozenset({device}), last_moved_at=point, attached_at=None)
 
 
 def call_hook(interp: Interpreter, function: Value, args: list[Value], node: ast.Call) -> None:

@@ -6,54 +6,93 @@ https://huggingface.co/docs/transformers/main_classes/trainer
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
+    Builtin,
     Const,
     DeviceValue,
     Function,
-    HeapObject,
     Keywords,
     Pointer,
     Tensor,
     Unknown,
     Value,
 )
+from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.overlays.placement import call_hook
-from devfix.analysis.torch import batch_objects, modules
+from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.torch import batch_objects, module_objects
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "call_tokenizer", "train"]
+__all__ = ["OVERLAYS", "TokenizerObject", "TrainerObject", "call_tokenizer"]
+
+
+@dataclass(frozen=True)
+class TokenizerObject(HeapObject):
+    """A tokenizer or processor."""
+
+    def call(
+        self, interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Tokenize."""
+        return call_tokenizer(interp, self.name, keywords, node)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Tokenize, too: ``encode``, ``apply_chat_template``."""
+        return call_tokenizer(interp, self.name, keywords, node)
+
+
+@dataclass(frozen=True)
+class TrainerObject(InstanceObject):
+    """An instance of a project subclass of ``Trainer``, which moves model and batches."""
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return an attribute; ``train`` is a method of the library."""
+        if name == "train":
+            return Builtin(pointer, name)
+        return super().other_attribute(interp, pointer, name, node)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: ``train`` calls the project's ``compute_loss``."""
+        if name == "train":
+            return _train(interp, pointer, node)
+        return super().method(interp, pointer, name, args, keywords, node)
 
 
 def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``TrainingArguments(...)``; the device is unknown if an argument may select the CPU."""
     maybe_cpu = any(keywords.get(key, Const(False)) != Const(False) for key in ("no_cuda", "use_cpu"))
     device = DeviceValue(UNKNOWN_DEVICE if maybe_cpu else ACCELERATOR)
-    return interp.new(HeapObject("framework", name, fields={"device": device}, allocated_at=interp.point(node)))
+    return interp.new(FrameworkObject(name, fields={"device": device}, allocated_at=interp.point(node)))
 
 
-def train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
+def _train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
     """Call ``Trainer.train`` of a project subclass: its ``compute_loss`` gets model and inputs on the accelerator."""
     obj = interp.heap_object(pointer)
     assert obj.cls is not None
     arguments = interp.new(
-        HeapObject("framework", "transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
+        FrameworkObject("transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
     )
     interp.now.update(pointer, fields={"args": arguments, **obj.fields})
     found = find_member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
-        model = modules.make(interp, "transformers.Trainer.model", node, ACCELERATOR)
-        interp.now.update(model, info=(("opaque", True),))
-        inputs = interp.new(HeapObject("dict", default_item=Tensor(ACCELERATOR, maybe_container=True)))
+        model = module_objects.make(interp, "transformers.Trainer.model", node, ACCELERATOR, opaque=True)
+        inputs = interp.new(DictObject(default_item=Tensor(ACCELERATOR, maybe_container=True)))
         call_hook(interp, Bound(found, pointer), [model, inputs], node)
     return UNKNOWN
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.values import (
+    NONE,
     UNKNOWN,
     Const,
     DeviceValue,
     External,
     Function,
-    HeapObject,
+    Keywords,
     Number,
     Pointer,
     Text,
+    TupleValue,
     Unknown,
     Value,
 )
 from devfix.analysis.scenarios import configured_device
+from devfix.analysis.stdlib.instances import InstanceObject
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["add_argument", "option_default", "parse", "set_defaults", "value_by_name"]
+__all__ = ["ParserObject", "option_default", "value_by_name"]
 
 _DEVICE_OPTIONS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
@@ -37,7 +42,34 @@ def value_by_name(interp: Interpreter, symbol: str) -> Value:
     return Unknown(symbol)
 
 
-def add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywords: dict[str, Value]) -> None:
+@dataclass(frozen=True)
+class ParserObject(HeapObject):
+    """An ``ArgumentParser``, one of its groups, or a subparser: its options are fields."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: add options, or parse the command line."""
+        if name == "add_argument":
+            _add_argument(interp, pointer, args, keywords)
+        elif name == "set_defaults":
+            given = {key: value for key, value in keywords.items() if key != "**"}
+            interp.now.update(pointer, fields={**self.fields, **given})
+            return NONE
+        elif name in ("parse_args", "parse_intermixed_args"):
+            return self._parse(interp)
+        elif name == "parse_known_args":
+            return TupleValue((self._parse(interp), UNKNOWN))
+        elif name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
+            return pointer
+        return UNKNOWN
+
+    def _parse(self, interp: Interpreter) -> Pointer:
+        """Return a namespace with the options of the parser and its groups."""
+        return interp.new(InstanceObject("args", fields=dict(self.fields)))
+
+
+def _add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywords: Keywords) -> None:
     """``parser.add_argument(...)``: add an option."""
     names = [value.value for value in args if isinstance(value, Const) and isinstance(value.value, str)]
     if not names:
@@ -76,19 +108,6 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)
-
-
-def set_defaults(interp: Interpreter, parser: Pointer, keywords: dict[str, Value]) -> None:
-    """``parser.set_defaults(...)``: set options."""
-    for name, value in keywords.items():
-        if name != "**":
-            interp.now.set_field(parser, name, value)
-
-
-def parse(interp: Interpreter, parser: Pointer) -> Pointer:
-    """``parser.parse_args()``: return a namespace with the options of the parser and its groups."""
-    fields = dict(interp.heap_object(parser).fields)
-    return interp.new(HeapObject("instance", "args", fields=fields))
 
 
 def option_default(interp: Interpreter, function: Function, parameter: str) -> Value | None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import is_named_tuple
+from devfix.analysis.domain.objects import Mapping, Module, object_at
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
     DeviceValue,
-    HeapObject,
     IterableOf,
     Keywords,
     Number,
@@ -28,7 +28,10 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import introspection
+from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batches, data_sources
+from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.conditions import truth_of
 from devfix.analysis.transfer.loops import moved_names
 
@@ -77,7 +80,7 @@ def _zip(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
     items = []
     for index, value in enumerate(args):
         item = _element(interp, value, node)
-        loader = isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"
+        loader = object_at(interp, value, LoaderObject) is not None
         items.append(_tag_loader(interp, item, index, node) if loader else item)
     return IterableOf(TupleValue(tuple(items)))
 
@@ -95,15 +98,17 @@ def _tag_loader(interp: Interpreter, value: Value, index: int, node: ast.AST) ->
     return batches.tag_origins(interp, value, data_sources.source_key(interp, "batch", node), (f"zip{index}",))
 
 
+def _is_instance(interp: Interpreter, value: Value) -> bool:
+    """Return whether a value is an instance of a project class."""
+    instance = object_at(interp, value, InstanceObject)
+    return instance is not None and instance.cls is not None
+
+
 def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if not args:
         return UNKNOWN
     value = args[0]
-    if (
-        isinstance(value, Pointer)
-        and interp.heap_object(value).cls is not None
-        and interp.heap_object(value).kind == "instance"
-    ):
+    if _is_instance(interp, value):
         step = interp.attribute(value, "__next__", node)
         return interp.call(step, [], {}, node)
     return interp.element(value, node)
@@ -111,32 +116,27 @@ def _next(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 
 def _iter(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else UNKNOWN
-    if (
-        isinstance(value, Pointer)
-        and interp.heap_object(value).cls is not None
-        and interp.heap_object(value).kind == "instance"
-    ):
+    if _is_instance(interp, value):
         return IterableOf(interp.element(value, node))
     return value
 
 
 def _list(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if not args or _is_empty(interp, args[0]):
-        return interp.new(HeapObject("list"))
+        return interp.new(ListObject())
     if isinstance(args[0], (Parameters, Tensor)):
         return args[0]
     if isinstance(args[0], IterableOf):
-        return interp.new(HeapObject("list", default_item=args[0].element))
+        return interp.new(ListObject(default_item=args[0].element))
     known = interp.elements(args[0], node)
     if known is not None:
-        return interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(known)}))
-    return interp.new(HeapObject("list", default_item=interp.element(args[0], node)))
+        return new_list(interp, known)
+    return interp.new(ListObject(default_item=interp.element(args[0], node)))
 
 
 def _is_empty(interp: Interpreter, value: Value) -> bool:
-    if not isinstance(value, Pointer) or interp.heap_object(value).kind != "list":
-        return False
-    return not interp.heap_object(value).fields and interp.heap_object(value).default_item is None
+    items = object_at(interp, value, ListObject)
+    return items is not None and not items.contents
 
 
 def _tuple(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -149,8 +149,9 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     rest: Value | None = None
     if args:
         source = args[0]
-        if isinstance(source, Pointer) and interp.heap_object(source).kind == "dict":
-            fields, rest = dict(interp.heap_object(source).fields), interp.heap_object(source).default_item
+        given = object_at(interp, source, Mapping)
+        if given is not None:
+            fields, rest = dict(given.fields), given.default_item
         else:
             known = interp.elements(source, node)
             for pair in known if known is not None else [interp.element(source, node)]:
@@ -163,7 +164,7 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
                 else:
                     rest = UNKNOWN
     fields.update({key: value for key, value in keywords.items() if key != "**"})
-    return interp.new(HeapObject("dict", fields=fields, default_item=rest))
+    return interp.new(DictObject(fields=fields, default_item=rest))
 
 
 def _map(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -236,11 +237,11 @@ def deep_copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int
         return value
     if value.id not in copies:
         obj = interp.heap_object(value)
-        allocated_at = interp.point(node) if obj.kind == "module" else obj.allocated_at
-        copies[value.id] = interp.new(replace(obj, allocated_at=allocated_at))
-        fields = {name: deep_copy(interp, item, node, copies) for name, item in obj.fields.items()}
-        rest = None if obj.default_item is None else deep_copy(interp, obj.default_item, node, copies)
-        interp.now.update(copies[value.id], fields=fields, default_item=rest)
+        allocated_at = interp.point(node) if isinstance(obj, Module) else obj.allocated_at
+        copy = replace(obj, allocated_at=allocated_at)
+        copies[value.id] = interp.new(copy)
+        copied = copy.transformed(lambda _, item: deep_copy(interp, item, node, copies))
+        interp.now.write(copies[value.id].id, copied)
     return copies[value.id]
 
 

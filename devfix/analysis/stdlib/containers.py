@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
+from devfix.analysis.domain.objects import Container, HeapObject, Mapping
 from devfix.analysis.domain.values import (
     CPU,
     NONE,
     UNKNOWN,
     Const,
     DeviceValue,
-    HeapObject,
     IterableOf,
+    Keywords,
     Number,
     Origin,
     Pointer,
@@ -28,35 +29,152 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import ItemAdded
+from devfix.analysis.stdlib.items import (
+    escape_fields,
+    is_non_string_key,
+    is_unrollable,
+    named_by_index,
+    setting_after_write,
+    sliced,
+    unpack_fields,
+)
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["container_method", "is_unrollable", "maybe_container_method", "observe_items", "text_method"]
+__all__ = [
+    "DictObject",
+    "ListObject",
+    "SetObject",
+    "container_method",
+    "maybe_container_method",
+    "new_list",
+    "observe_items",
+    "text_method",
+]
 
 MOST_ITEMS = 32
-MOST_ELEMENTS = 8
-MOST_WITH_MODULES = 24
 
 
-def is_unrollable(interp: Interpreter, contents: Collection[Value]) -> bool:
-    """Return whether a loop is executed item by item: few items, or more if modules are among them."""
-    most = MOST_ELEMENTS
-    if most < len(contents) <= MOST_WITH_MODULES:
-        last = [value.items[-1] if isinstance(value, TupleValue) and value.items else value for value in contents]
-        if any(isinstance(value, Pointer) and interp.heap_object(value).kind == "module" for value in last):
-            most = MOST_WITH_MODULES
-    return len(contents) <= most
+@dataclass(frozen=True)
+class _Items(Container):
+    """What lists, sets and dictionaries have in common."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method."""
+        return container_method(interp, pointer, name, args, keywords, node)
+
+    def moved(self, move: Callable[[Value], Value]) -> HeapObject:
+        """Return a container of moved items."""
+        return replace(self.transformed(lambda _, item: move(item)), position=None)
+
+    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
+        """Pass the items to code that cannot be read."""
+        escape_fields(self, interp, pointer, depth)
+
+    def set_item(self, interp: Interpreter, pointer: Pointer, key: Value, value: Value, node: ast.AST) -> None:
+        """Set an item."""
+        super().set_item(interp, pointer, key, attribute_stores.tag_added(interp, pointer, value), node)
+
+    def other_item(self, interp: Interpreter, pointer: Pointer, name: str | None) -> Value:
+        """Return the join of the items for an unknown key."""
+        if name is None and self.fields:
+            return join(self.fields.values())
+        return super().other_item(interp, pointer, name)
+
+
+@dataclass(frozen=True)
+class ListObject(_Items):
+    """A list."""
+
+    builtin: ClassVar[str] = "list"
+    pattern_names: ClassVar[tuple[str, ...]] = ("list", "Sequence")
+
+    def elements(self, interp: Interpreter, pointer: Pointer) -> list[Value] | None:
+        """Return the items if they are known and few."""
+        is_known = self.default_item is None and self.fields and is_unrollable(interp, self.fields.values())
+        return list(self.fields.values()) if is_known else None
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return the join of the items."""
+        return join(self.contents) if self.contents else UNKNOWN
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the items."""
+        return unpack_fields(self, count)
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return the join of the items."""
+        return join(self.contents) if self.contents else UNKNOWN
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return an item, or the list of a slice."""
+        if isinstance(node.slice, ast.Slice):
+            if self.default_item is None:
+                return new_list(interp, sliced(list(self.fields.values()), node.slice))
+            return interp.new(ListObject(default_item=join(self.contents)))
+        return super().item(interp, pointer, named_by_index(self, name), node)
+
+
+@dataclass(frozen=True)
+class SetObject(ListObject):
+    """A set."""
+
+    builtin: ClassVar[str] = "set"
+    pattern_names: ClassVar[tuple[str, ...]] = ("set",)
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return unknown values: a set has no order."""
+        return [UNKNOWN] * count
+
+
+@dataclass(frozen=True)
+class DictObject(_Items, Mapping):
+    """A dictionary."""
+
+    builtin: ClassVar[str] = "dict"
+    pattern_names: ClassVar[tuple[str, ...]] = ("dict", "Mapping")
+
+    def elements(self, interp: Interpreter, pointer: Pointer) -> list[Value] | None:
+        """Return the keys if they are known and few."""
+        is_known = self.default_item is None and self.fields and is_unrollable(interp, self.fields.values())
+        return [Const(key) for key in self.fields] if is_known else None
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return the join of the keys."""
+        return join(Const(key) for key in self.fields) if self.fields and self.default_item is None else Text()
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the keys."""
+        return [Const(key) for key in self.fields] if len(self.fields) == count else [Text()] * count
+
+    def set_item(self, interp: Interpreter, pointer: Pointer, key: Value, value: Value, node: ast.AST) -> None:
+        """Set an item, and note a key that is no string."""
+        if is_non_string_key(key) and not self.odd_keys:
+            interp.now.update(pointer, odd_keys=True)
+        super().set_item(interp, pointer, key, value, node)
+
+    def after_unknown_write(self, pointer: Pointer, name: str, value: Value) -> Value:
+        """Return a setting as unknown."""
+        return setting_after_write(self, pointer, name, value)
+
+    def is_a(self, cls: Value, name: str) -> bool | None:
+        """Return whether a mapping is asked for."""
+        return name == "builtins.dict" or name.endswith("Mapping")
+
+
+def new_list(interp: Interpreter, items: Sequence[Value]) -> Pointer:
+    """Create a list of known items."""
+    return interp.new(ListObject(fields={str(index): item for index, item in enumerate(items)}))
 
 
 def observe_items(interp: Interpreter, container: Pointer, expression: ast.expr) -> None:
     """Observe the items of a new list as additions of ``expression``."""
     obj = interp.heap_object(container)
-    fields = {name: interp.observe(ItemAdded(item, container, expression)).value for name, item in obj.fields.items()}
-    rest = obj.default_item
-    if rest is not None:
-        rest = interp.observe(ItemAdded(rest, container, expression)).value
-    interp.now.update(container, fields=fields, default_item=rest)
+    observed = obj.transformed(lambda _, item: interp.observe(ItemAdded(item, container, expression)).value)
+    interp.now.write(container.id, observed)
 
 
 def container_method(
@@ -105,7 +223,7 @@ def container_method(
         case "items":
             if obj.fields and obj.default_item is None and is_unrollable(interp, contents):
                 pairs = {str(i): TupleValue((Const(k), v)) for i, (k, v) in enumerate(obj.fields.items())}
-                return interp.new(HeapObject("list", fields=dict(pairs)))
+                return interp.new(ListObject(fields=dict(pairs)))
             return IterableOf(TupleValue((Text(), join(contents) if contents else UNKNOWN)))
         case "values":
             if obj.fields and obj.default_item is None:
@@ -126,8 +244,7 @@ def container_method(
             return interp.new(obj)
         case "state_dict":
             return Unknown("state_dict")
-    if obj.kind in ("instance", "dataset", "list", "dict", "set"):
-        interp.escape([*args, *keywords.values()])
+    interp.escape([*args, *keywords.values()])
     return UNKNOWN
 
 

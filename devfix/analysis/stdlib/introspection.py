@@ -7,16 +7,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.classes import mro
+from devfix.analysis.domain.objects import Container, Module, module_at, object_at
 from devfix.analysis.domain.path_conditions import is_known_tensor
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
-    ClassValue,
     Const,
     DeviceValue,
     External,
-    HeapObject,
     IterableOf,
     Keywords,
     Number,
@@ -29,6 +27,8 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_tree, modules
 from devfix.models.names import NN_MODULE_METHODS
 
@@ -43,9 +43,10 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         return UNKNOWN
     names = [name.value for name in alternatives(args[1]) if isinstance(name, Const) and isinstance(name.value, str)]
     if not names or len(names) != len(alternatives(args[1])):
-        if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "module":
-            return interp.heap_object(args[0]).fields.get(module_tree.COMPUTED, UNKNOWN)
-        if isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "instance":
+        owner = interp.heap_object(args[0]) if isinstance(args[0], Pointer) else None
+        if isinstance(owner, Module):
+            return owner.fields.get(module_tree.COMPUTED, UNKNOWN)
+        if isinstance(args[0], Pointer) and isinstance(owner, InstanceObject):
             return attribute_stores.computed_attribute(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = join(interp.attribute(args[0], name, node) for name in names)
@@ -62,9 +63,9 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
                 for name in [name for name in names if name in fields] or names:
                     source = node.args[2] if len(node.args) == 3 else None
                     interp.set_attribute(option, name, args[2], node, weak=len(names) > 1, source=source)
-            elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
+            elif isinstance(option, Pointer) and module_at(interp, option) is not None:
                 modules.attach(interp, option, None, args[2], node, weak=True)
-            elif isinstance(option, Pointer) and interp.heap_object(option).kind == "instance":
+            elif object_at(interp, option, InstanceObject) is not None:
                 interp.escape([option])  # any attribute may change
     return NONE
 
@@ -74,9 +75,9 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         obj = interp.heap_object(args[0])
         if str(args[1].value) in obj.fields:
             return Const(True)
-        if args[1].value == "module" and obj.kind == "module":
-            return Const(bool(obj.get("data-parallel")))
-        if obj.kind == "module" and args[1].value in NN_MODULE_METHODS:
+        if args[1].value == "module" and isinstance(obj, Module):
+            return Const(obj.data_parallel)
+        if isinstance(obj, Module) and args[1].value in NN_MODULE_METHODS:
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVE_METHODS:
         return _can_move(interp, args[0])
@@ -117,31 +118,16 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, IterableOf):
         return False if name == "torch.Tensor" else None
     if isinstance(value, Pointer):
-        obj = interp.heap_object(value)
-        if obj.kind in ("list", "dict", "set"):
-            return name == f"builtins.{obj.kind}" or (obj.kind == "dict" and name.endswith("Mapping"))
-        if obj.kind == "module" and name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
-            return obj.name.endswith(name.split(".")[-1])
-        if isinstance(cls, ClassValue) and obj.cls is not None:
-            return any(base is cls for base in mro(obj.cls))
-        if name == "torch.Tensor":
-            return False
-        if name == "torch.nn.Module" and obj.kind == "module":
-            return True
-        if obj.kind == "module" and obj.cls is None and name.startswith("torch.nn."):
-            wanted = name.split(".")[-1].lstrip("_")
-            return None if obj.get("opaque") else obj.name.split(".")[-1].startswith(wanted)
-        if name == obj.name:
-            return True
+        return interp.heap_object(value).is_a(cls, name)
     return None
 
 
 def _vars(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if args and isinstance(args[0], Pointer):
         obj = interp.heap_object(args[0])
-        if obj.kind == "instance" and obj.cls is not None:
+        if isinstance(obj, InstanceObject) and obj.cls is not None:
             return args[0]
-        return interp.new(HeapObject("dict", fields=dict(obj.fields), default_item=UNKNOWN))
+        return interp.new(DictObject(fields=dict(obj.fields), default_item=UNKNOWN))
     return UNKNOWN
 
 
@@ -156,9 +142,8 @@ def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
         and not args[0].grad
     ):
         return External("torch.Tensor")
-    if len(args) == 1 and isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind in ("list", "dict", "set"):
-        return External(f"builtins.{interp.heap_object(args[0]).kind}")
-    return UNKNOWN
+    container = object_at(interp, args[0], Container) if len(args) == 1 else None
+    return External(f"builtins.{container.builtin}") if container is not None else UNKNOWN
 
 
 HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Value]] = {

@@ -12,7 +12,6 @@ from devfix.analysis.domain.values import (
     ClassValue,
     Const,
     External,
-    HeapObject,
     Keywords,
     Pointer,
     Tensor,
@@ -21,6 +20,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.stdlib import builtins
+from devfix.analysis.stdlib.containers import ListObject
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -72,7 +72,7 @@ def _random_items(interp: Interpreter, name: str, args: list[Value], keywords: K
     item = interp.element(sequence, node)
     if isinstance(item, Unknown) or name.endswith(".choice"):
         return item
-    return interp.new(HeapObject("list", default_item=item))
+    return interp.new(ListObject(default_item=item))
 
 
 OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {

@@ -7,18 +7,22 @@ every tensor; attributes and items that the program assigns are in ``fields``.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.joins import EITHER
+from devfix.analysis.domain.objects import BatchPart, HeapObject
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    Builtin,
     Const,
     Device,
-    HeapObject,
     IterableOf,
+    Keywords,
     Number,
     Origin,
     Pointer,
@@ -38,11 +42,94 @@ from devfix.analysis.transfer.device_arguments import to_targets
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["adopt", "attribute", "make", "method", "move_batch", "with_origin"]
+__all__ = ["BatchObject", "make", "move_batch"]
 
 _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR}
 _RETURNS_SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
+_METHODS = frozenset("to clone copy items keys values get pop update to_dict convert_to_tensors".split())
 _NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
+
+
+@dataclass(frozen=True)
+class BatchObject(BatchPart):
+    """An object that contains tensors and moves as a whole.
+
+    Attributes:
+        partly_moved: whether only some of its tensors were moved.
+
+    """
+
+    partly_moved: bool = field(default=False, metadata=EITHER)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: moves, copies, and methods of a dictionary."""
+        if name in ("to", *_MOVES) and any(
+            isinstance(option, Const) for value in args[1:] for option in alternatives(value)
+        ):
+            return _move_named(interp, pointer, to_targets(interp, args, keywords), args[1:])
+        if name == "to" or name in _MOVES:
+            devices: list[Device | None] = [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords)
+            return _move(interp, pointer, devices, node)
+        if name in ("clone", "copy"):
+            return interp.new(self)
+        if name in _RETURNS_SELF:
+            return pointer
+        if name in ("items", "keys", "values", "get", "pop", "update"):
+            return container_method(interp, pointer, name, args, keywords, node)
+        return UNKNOWN
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return the tensor or number ``data.x``, or a method."""
+        if name.startswith(_NUMBER_PREFIXES):
+            return Number()
+        if name in _METHODS or name in _RETURNS_SELF or name in _MOVES:
+            return Builtin(pointer, name)
+        tensors = self.fields.get(name.removesuffix("_dict"), self.default_item)  # `x_dict` has `x` of every node type
+        return replace(tensors, origins=_of_attribute(tensors, name)) if isinstance(tensors, Tensor) else UNKNOWN
+
+    def adopt(self, name: str, value: Value) -> Value:
+        """Return a tensor that is assigned to an attribute: if both are on the CPU, it moves with the object."""
+        tensors = self.default_item
+        if not isinstance(value, Tensor) or not isinstance(tensors, Tensor):
+            return value
+        if tensors.device != CPU or value.device != CPU or not tensors.origins:
+            return value
+        return replace(value, origins=_of_attribute(tensors, name))
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return an item: a partly moved store of a graph is on an unknown device."""
+        if self.partly_moved:
+            return Tensor(UNKNOWN_DEVICE, maybe_container=True)
+        return super().item(interp, pointer, name, node)
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return the object itself."""
+        return pointer
+
+    def in_batch(self, position: tuple[int, tuple[str, ...]], tag: Callable[[str, Value], Value]) -> BatchPart | None:
+        """Return the object with its position in a batch as the origin of its tensors."""
+        tensors = self.default_item
+        if isinstance(tensors, Tensor) and tensors.device == CPU:
+            tensors = replace(tensors, origins=(Origin("batch", *position),))
+        return replace(self, default_item=tensors, position=position)
+
+    def moved(self, move: Callable[[Value], Value]) -> HeapObject:
+        """Return an object of moved tensors."""
+        return replace(self.transformed(lambda _, item: move(item)), position=None)
+
+    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
+        """Make the device of the tensors unknown."""
+        interp.now.update(pointer, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))
+
+    def tensors(self) -> list[Value]:
+        """Return the contents."""
+        return self.contents
+
+
+def _of_attribute(tensors: Tensor, name: str) -> tuple[Origin, ...]:
+    return tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in tensors.origins)
 
 
 def make(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> Pointer:
@@ -52,65 +139,7 @@ def make(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> 
     """
     key = source_key(interp, kind, node)
     tensors = Tensor(CPU, (Origin("batch", key),), maybe_container=True)
-    info = (("batch", (key, ())),)
-    return interp.new(
-        HeapObject("batch-object", name, default_item=tensors, allocated_at=interp.point(node), info=info)
-    )
-
-
-def with_origin(obj: HeapObject, key: int, item: tuple[str, ...]) -> HeapObject:
-    """Return a batch object with its position in a batch as the origin."""
-    tensors = obj.default_item
-    if isinstance(tensors, Tensor) and tensors.device == CPU:
-        tensors = replace(tensors, origins=(Origin("batch", key, item),))
-    info = (*(pair for pair in obj.info if pair[0] != "batch"), ("batch", (key, item)))
-    return replace(obj, default_item=tensors, info=info)
-
-
-def attribute(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
-    """Return the tensor or number ``data.x``; ``None`` if ``name`` is a method."""
-    obj = interp.heap_object(pointer)
-    if name.startswith(_NUMBER_PREFIXES):
-        return Number()
-    if name in _METHODS or name in _RETURNS_SELF or name in _MOVES:
-        return None
-    tensors = obj.fields.get(name.removesuffix("_dict"), obj.default_item)  # `x_dict` contains `x` of every node type
-    if not isinstance(tensors, Tensor):
-        return UNKNOWN
-    origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in tensors.origins)
-    return replace(tensors, origins=origins)
-
-
-def adopt(obj: HeapObject, name: str, value: Tensor) -> Tensor:
-    """Return a tensor that is assigned to an attribute: if both are on the CPU, it moves with the batch object."""
-    tensors = obj.default_item
-    if not isinstance(tensors, Tensor) or tensors.device != CPU or value.device != CPU or not tensors.origins:
-        return value
-    origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in tensors.origins)
-    return replace(value, origins=origins)
-
-
-_METHODS = frozenset("to clone copy items keys values get pop update to_dict convert_to_tensors".split())
-
-
-def method(
-    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call
-) -> Value:
-    """Call a method of a batch object: moves, copies, and methods of a dictionary."""
-    obj = interp.heap_object(pointer)
-    if name in ("to", *_MOVES) and any(
-        isinstance(option, Const) for value in args[1:] for option in alternatives(value)
-    ):
-        return _move_named(interp, pointer, to_targets(interp, args, keywords), args[1:])
-    if name == "to" or name in _MOVES:
-        return _move(interp, pointer, [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords), node)
-    if name in ("clone", "copy"):
-        return interp.new(obj)
-    if name in _RETURNS_SELF:
-        return pointer
-    if name in ("items", "keys", "values", "get", "pop", "update"):
-        return container_method(interp, pointer, name, args, keywords, node)
-    return UNKNOWN
+    return interp.new(BatchObject(name, default_item=tensors, allocated_at=interp.point(node), position=(key, ())))
 
 
 def _move(interp: Interpreter, pointer: Pointer, devices: list[Device | None], node: ast.Call) -> Value:
@@ -127,9 +156,11 @@ def _move(interp: Interpreter, pointer: Pointer, devices: list[Device | None], n
     tensors = obj.default_item
     for origin in tensors.origins if isinstance(tensors, Tensor) and tensors.device == CPU else ():
         interp.observations.transfers.append(Transfer(origin, interp.point(node, with_state=True), node, device.kind))
-    target = interp.new(obj) if obj.name.startswith("dgl.") else pointer
-    _set_device(interp, target, device)
-    return target
+    moved = obj.moved(lambda item: move_batch(interp, item, device))
+    if obj.name.startswith("dgl."):
+        return interp.new(moved)
+    interp.now.write(pointer.id, moved)
+    return pointer
 
 
 def _move_named(interp: Interpreter, pointer: Pointer, devices: list[Device | None], names: list[Value]) -> Value:
@@ -138,17 +169,8 @@ def _move_named(interp: Interpreter, pointer: Pointer, devices: list[Device | No
     for name in names:
         if isinstance(name, Const) and isinstance(name.value, str):
             interp.now.set_field(pointer, name.value, Tensor(device, maybe_container=True))
-    interp.now.update(pointer, info=(*interp.heap_object(pointer).info, ("partly-moved", True)))
+    interp.now.update(pointer, partly_moved=True)
     return pointer
-
-
-def _set_device(interp: Interpreter, pointer: Pointer, device: Device) -> None:
-    obj = interp.heap_object(pointer)
-    fields = {name: move_batch(interp, value, device) for name, value in obj.fields.items()}
-    default_item = move_batch(interp, obj.default_item, device) if obj.default_item is not None else None
-    interp.now.update(
-        pointer, fields=fields, default_item=default_item, info=tuple(pair for pair in obj.info if pair[0] != "batch")
-    )
 
 
 def move_batch(interp: Interpreter, value: Value, device: Device = ACCELERATOR) -> Value:
@@ -162,8 +184,8 @@ def move_batch(interp: Interpreter, value: Value, device: Device = ACCELERATOR) 
             return join(move_batch(interp, option, device) for option in alternatives)
         case IterableOf(inner) if not isinstance(inner, Text):
             return IterableOf(move_batch(interp, inner, device))
-        case Pointer() if interp.heap_object(value).kind in ("batch-object", "dict", "list"):
-            copy = interp.new(interp.heap_object(value))
-            _set_device(interp, copy, device)
-            return copy
+        case Pointer():
+            obj = interp.heap_object(value)
+            moved = obj.moved(lambda item: move_batch(interp, item, device))
+            return value if moved is obj else interp.new(moved)
     return value

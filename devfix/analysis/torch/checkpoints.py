@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
+from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -15,8 +16,8 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     Function,
-    HeapObject,
     IterableOf,
+    Keywords,
     Origin,
     Pointer,
     Tensor,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
-    "file_method",
+    "TensorFileObject",
     "joined_path",
     "load",
     "load_file",
@@ -44,6 +45,22 @@ __all__ = [
     "open_file",
     "save",
 ]
+
+
+@dataclass(frozen=True)
+class TensorFileObject(HeapObject):
+    """An open file of tensors; the default item is one of them."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: read a tensor, or list the keys."""
+        tensor = self.default_item
+        if name in ("get_tensor", "get_slice") and isinstance(tensor, Tensor):
+            key = args[0].value if args and isinstance(args[0], Const) else "*"
+            origins = tuple(replace(origin, path=(str(key),)) for origin in tensor.origins)
+            return replace(tensor, origins=origins, maybe_container=name == "get_slice")
+        return IterableOf(Text()) if name in ("keys", "offset_keys") else UNKNOWN
 
 
 def _key(value: Value) -> str:
@@ -106,17 +123,7 @@ def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[
     interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
     device = UNKNOWN_DEVICE if "**" in keywords else named_device(interp, device_value) or UNKNOWN_DEVICE
     tensor = replace(_loaded_tensor(interp, device, point, node), is_certain=True)
-    return interp.new(HeapObject("tensor-file", name, default_item=tensor, allocated_at=point))
-
-
-def file_method(interp: Interpreter, pointer: Pointer, name: str, args: list[Value]) -> Value:
-    """Call a method of an open file of tensors."""
-    tensor = interp.heap_object(pointer).default_item
-    if name in ("get_tensor", "get_slice") and isinstance(tensor, Tensor):
-        key = args[0].value if args and isinstance(args[0], Const) else "*"
-        origins = tuple(replace(origin, path=(str(key),)) for origin in tensor.origins)
-        return replace(tensor, origins=origins, maybe_container=name == "get_slice")
-    return IterableOf(Text()) if name in ("keys", "offset_keys") else UNKNOWN
+    return interp.new(TensorFileObject(name, default_item=tensor, allocated_at=point))
 
 
 def _loaded_tensor(interp: Interpreter, device: Device, point: ProgramPoint, node: ast.Call) -> Tensor:
@@ -158,9 +165,8 @@ def loaded_tensors(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
     for option in alternatives(value):
         if isinstance(option, Tensor) and any(origin.kind == "load" for origin in option.origins):
             yield option
-        elif isinstance(option, Pointer) and depth < 3 and interp.heap_object(option).kind in ("dict", "list"):
-            obj = interp.heap_object(option)
-            for inner in obj.contents:
+        elif depth < 3 and (container := object_at(interp, option, Container)) is not None:
+            for inner in container.contents:
                 yield from loaded_tensors(interp, inner, depth + 1)
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis import host_access
+from devfix.analysis.domain.joins import UNION, equal_or
+from devfix.analysis.domain.objects import BatchSource, HeapObject, Opaque, object_at
 from devfix.analysis.domain.values import (
     CPU,
     NONE,
@@ -13,23 +16,126 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Function,
-    HeapObject,
     IterableOf,
     Keywords,
     Number,
     Pointer,
     Tensor,
     TupleValue,
+    Unknown,
     Value,
     alternatives,
     join,
 )
+from devfix.analysis.stdlib.containers import ListObject, container_method
+from devfix.analysis.stdlib.instances import item_by_method, sample_of
 from devfix.analysis.torch import batches, rng
+from devfix.analysis.torch.batch_objects import BatchObject
+from devfix.analysis.torch.data_sources import source_key
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "make_loader"]
+__all__ = ["OVERLAYS", "DatasetObject", "LoaderObject", "make_loader"]
+
+
+@dataclass(frozen=True)
+class LoaderObject(BatchSource):
+    """A ``DataLoader``, with its dataset and what selects and collates the samples as fields.
+
+    Attributes:
+        pinned: whether batches are in pinned memory; ``None`` if unknown.
+        flags: those of ``pin_memory`` and ``num_workers`` that are on.
+
+    """
+
+    pinned: bool | None = field(default=None, metadata=equal_or(None))
+    flags: frozenset[str] = field(default=frozenset(), metadata=UNION)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method of the library."""
+        return pointer if name == "__iter__" else UNKNOWN
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return an argument that was not given, or a method."""
+        return UNKNOWN if name in ("dataset", "collate_fn") else super().other_attribute(interp, pointer, name, node)
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return what the project's ``__getitem__`` returns."""
+        found = item_by_method(interp, self.cls, pointer, name, node)
+        return found if found is not None else UNKNOWN
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return a batch; the origin of each CPU tensor is its path in the batch."""
+        key = source_key(interp, "batch", node, pointer, self.pinned)
+        one = batches.sample(interp, self.fields.get("dataset", UNKNOWN), node)
+        host_access.note_loader(interp, self, self.flags, one)
+        rng.draw_of_loader(interp, self, node)
+        collate_fn = self.fields.get("collate_fn")
+        if collate_fn is None or collate_fn == NONE:
+            return batches.tag_origins(interp, batches.collate(interp, one), key, ())
+        samples = interp.new(ListObject(default_item=one))
+        batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
+        host_access.note_loader(interp, self, self.flags, batch)
+        if isinstance(batch, Unknown) or object_at(interp, batch, Opaque) is not None:
+            device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
+            batch = Tensor(device, is_certain=False, maybe_container=True)
+        return batches.tag_origins(interp, batch, key, ())
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return an item of a loader of the project as a dataset."""
+        return sample_of(interp, self.cls, pointer, node)
+
+
+@dataclass(frozen=True)
+class DatasetObject(HeapObject):
+    """A dataset of a library, with another dataset or a sample as its field."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method."""
+        return container_method(interp, pointer, name, args, keywords, node)
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return the graph of a dataset with a single graph, or a method."""
+        if name in ("data", "_data"):
+            return batches.single_graph(interp, pointer, node)
+        return super().other_attribute(interp, pointer, name, node)
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return a sample with its origin."""
+        one = self.sample(interp, pointer, node)
+        if isinstance(one, Unknown):
+            return None
+        return batches.tag_origins(interp, one, source_key(interp, "batch", node), ())
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the dataset: functions that return several of them are rare."""
+        return [pointer] * count
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return an item."""
+        inner = self.fields.get("dataset")
+        return batches.sample(interp, inner, node) if inner is not None else self.fields.get("sample", UNKNOWN)
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return an item: a graph, or a tuple of tensors; a slice of graphs is a dataset."""
+        one = self.sample(interp, pointer, node)
+        if object_at(interp, one, BatchObject) is not None:
+            if name is not None:
+                return batches.single_graph(interp, pointer, node)
+            return pointer if isinstance(node.slice, ast.Slice) else UNKNOWN
+        if not _is_tuple_of_tensors(one):
+            return UNKNOWN
+        return batches.tag_origins(interp, one, source_key(interp, "batch", node), ())
+
+
+def _is_tuple_of_tensors(value: Value) -> bool:
+    """Return whether a dataset item is a tuple of certain tensors."""
+    return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.is_certain for item in value.items)
 
 
 def make_loader(
@@ -50,14 +156,9 @@ def make_loader(
         known = True
     if "**" in keywords:
         known = True if known is False else known
-    flags = tuple((key, True) for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
-    obj = HeapObject(
-        "loader",
-        "torch.utils.data.DataLoader",
-        fields=fields,
-        allocated_at=interp.point(node, True),
-        info=(("pinned", known), *flags),
-    )
+    flags = frozenset(key for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
+    point = interp.point(node, True)
+    obj = LoaderObject("torch.utils.data.DataLoader", fields=fields, allocated_at=point, pinned=known, flags=flags)
     if into is not None:
         subclass = interp.heap_object(into)
         interp.now.write(into.id, replace(obj, cls=subclass.cls, fields={**subclass.fields, **fields}))
@@ -86,14 +187,14 @@ def _tensor_dataset(interp: Interpreter, name: str, args: list[Value], keywords:
         sample = Tensor(UNKNOWN_DEVICE, maybe_container=True)
     elif unknown:
         sample = TupleValue(tuple(v if isinstance(v, Tensor) else Tensor(UNKNOWN_DEVICE) for v in items))
-    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
+    return interp.new(DatasetObject(name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
 def _same_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     source = args[0] if args else UNKNOWN
     if name.endswith("ConcatDataset"):
         source = interp.element(source, node)
-    return interp.new(HeapObject("dataset", name, fields={"dataset": source}, allocated_at=interp.point(node)))
+    return interp.new(DatasetObject(name, fields={"dataset": source}, allocated_at=interp.point(node)))
 
 
 def _split_dataset(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -111,7 +212,7 @@ def _image_dataset(interp: Interpreter, name: str, args: list[Value], keywords: 
     if isinstance(transform, (Function, Pointer)) and not _of_torchvision(interp, transform):
         image = Tensor(CPU, is_certain=False, maybe_container=True)  # a project transform may return several views
     sample = TupleValue((image, Number()))
-    return interp.new(HeapObject("dataset", name, fields={"sample": sample}, allocated_at=interp.point(node)))
+    return interp.new(DatasetObject(name, fields={"sample": sample}, allocated_at=interp.point(node)))
 
 
 def _of_torchvision(interp: Interpreter, value: Value) -> bool:
@@ -125,7 +226,7 @@ def _default_collate(interp: Interpreter, name: str, args: list[Value], keywords
 def _chain(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if name.endswith("from_iterable"):
         args = [interp.element(value, node) for value in args]
-    return interp.new(HeapObject("list", default_item=join(_held(interp, value, node) for value in args)))
+    return interp.new(ListObject(default_item=join(_held(interp, value, node) for value in args)))
 
 
 def _held(interp: Interpreter, value: Value, node: ast.AST) -> Value:

@@ -18,8 +18,13 @@ __all__ = ["source_key"]
 _MOST_CREATION_POINTS = 8
 
 
-def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | None = None) -> int:
-    """Return the ``site_id`` of the values that ``node`` takes from a loader or creates: one per source position."""
+def source_key(
+    interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | None = None, pinned: bool | None = None
+) -> int:
+    """Return the ``site_id`` of the values that ``node`` takes from a loader or creates: one per source position.
+
+    ``pinned`` says whether the batches of ``loader`` are in pinned memory.
+    """
     if kind == "made":
         assert interp.activation is not None
         position_key: tuple[object, ...] = (kind, interp.activation.module.path, *position(node))
@@ -34,7 +39,7 @@ def source_key(interp: Interpreter, kind: str, node: ast.AST, loader: Pointer | 
                 kind,
                 interp.point(node, with_state=kind == "made" or loader is not None),
                 loader,
-                obj.get("pinned") if obj else None,
+                pinned,
                 obj.allocated_at if obj else None,
             )
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -73,9 +74,8 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
     ids = OperandSet(
         [(input_device(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
-    parts = [part for _, part in module_tree.named_modules(interp, pointer) if interp.heap_object(part).weights]
-    for part in parts:
-        if interp.scenario.multi_accelerator or interp.heap_object(part).devices == frozenset({CPU}):
+    for _, part, module in list(module_tree.weighted_modules(interp, pointer)):
+        if interp.scenario.multi_accelerator or module.devices == frozenset({CPU}):
             operands = weight_operands(interp, part, text_of(node.args[0]))
             check_same_device(interp, node, "DistributedDataParallel", [operands, ids if has_ids else _group(interp)])
 
@@ -113,14 +113,10 @@ def _is_nccl(interp: Interpreter) -> bool:
 
 def _names_devices(interp: Interpreter, value: Value) -> bool:
     """Return whether ``device_ids`` contains a device on every path."""
+    given = [(option, object_at(interp, option, Container)) for option in alternatives(value)]
     return all(
-        (isinstance(option, TupleValue) and bool(option.items))
-        or (
-            isinstance(option, Pointer)
-            and interp.heap_object(option).kind == "list"
-            and bool(interp.heap_object(option).fields)
-        )
-        for option in alternatives(value)
+        bool(option.items) if isinstance(option, TupleValue) else container is not None and bool(container.fields)
+        for option, container in given
     )
 
 

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis import parameter_copies, scenarios
+from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -70,10 +71,8 @@ def _origins_of_device_source(interp: Interpreter, node: ast.Call) -> tuple[Orig
 def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keywords) -> bool:
     """Return whether a factory call has an empty shape: ``torch.zeros(())``."""
     shape = args[0] if args else keywords.get("size")
-    if isinstance(shape, Pointer):
-        obj = interp.heap_object(shape)
-        return obj.kind == "list" and not obj.fields and obj.default_item is None
-    return shape == TupleValue(())
+    container = object_at(interp, shape, Container)
+    return shape == TupleValue(()) if container is None else not container.contents
 
 
 def _creation(interp: Interpreter, node: ast.Call) -> Origin:
@@ -109,7 +108,7 @@ def _has_dimensions(interp: Interpreter, value: Value) -> bool:
         return not value.maybe_zero_dim
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
-        return obj.kind == "list" or bool(obj.get("array"))
+        return isinstance(obj, Container) and not isinstance(obj, Mapping)
     return isinstance(value, (TupleValue, IterableOf)) or numpy_.is_array(value)
 
 

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import Container, Mapping, Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -26,7 +27,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import ModuleWrapped
-from devfix.analysis.torch import distributed, module_tree, modules
+from devfix.analysis.torch import distributed, module_objects, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
@@ -43,9 +44,9 @@ def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Ke
     """Create a module of a library class."""
     named = _named_arguments(model, args, keywords, node)
     weights = model.option("weights", True) and not _without_weights(model.name, named)
-    pointer = modules.make(interp, model.name, node, device_argument(interp, named), weights=weights)
+    pointer = module_objects.make(interp, model.name, node, device_argument(interp, named), weights=weights)
     for index, value in enumerate(args):
-        if isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
+        if module_at(interp, value) is not None:
             modules.attach(interp, pointer, str(index), value, node)
     return pointer
 
@@ -59,7 +60,7 @@ def _named_arguments(model: Model, args: list[Value], keywords: Keywords, node: 
 
 
 def _base_module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return modules.make(interp, name, node, weights=False)
+    return module_objects.make(interp, name, node, weights=False)
 
 
 def _without_weights(name: str, keywords: Keywords) -> bool:
@@ -75,16 +76,13 @@ def _without_weights(name: str, keywords: Keywords) -> bool:
 
 def opaque_module(interp: Interpreter, name: str, node: ast.Call, device: Device | None = None) -> Value:
     """Create a module whose code is not followed."""
-    pointer = modules.make(interp, name, node, device)
-    interp.now.update(pointer, info=(("opaque", True),))
-    return pointer
+    return module_objects.make(interp, name, node, device, opaque=True)
 
 
 def construct_loss(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
     """Create a loss: its weights become buffers, and a mean loss returns a single number."""
-    pointer = modules.make(interp, model.name, node, weights=False)
-    if not {"reduction", "reduce", "**"} & set(keywords):
-        interp.now.update(pointer, info=(("mean", True),))
+    takes_mean = not {"reduction", "reduce", "**"} & set(keywords)
+    pointer = module_objects.make(interp, model.name, node, weights=False, mean=takes_mean)
     constructor = model.method("__init__")
     call = bind(constructor.signatures, args, keywords, node, (pointer, node.func)) if constructor is not None else None
     for argument in call.with_word("Buffer", "Scalar") if call is not None else ():
@@ -113,24 +111,22 @@ def fill_module(
 
 
 def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    pointer = modules.make(interp, name, node, weights=False)
+    pointer = module_objects.make(interp, name, node, weights=False)
     _fill(interp, pointer, name, args, node)
     return pointer
 
 
 def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> None:
     source = args[0] if args else None
-    if name == "torch.nn.Sequential" and not (
-        len(args) == 1 and isinstance(source, Pointer) and interp.heap_object(source).kind == "dict"
-    ):
+    given = interp.heap_object(source) if isinstance(source, Pointer) else None
+    if name == "torch.nn.Sequential" and not (len(args) == 1 and isinstance(given, Mapping)):
         items = {str(index): value for index, value in enumerate(args)}
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred and len(args) == len(node.args):
             interp.now.update(pointer, default_item=join(args))
             return
         interp.now.update(pointer, fields={**interp.heap_object(pointer).fields, **items})
-    elif isinstance(source, Pointer) and interp.heap_object(source).kind in ("list", "dict", "module"):
-        given = interp.heap_object(source)
+    elif isinstance(given, (Container, Module)):
         fields = (
             {str(i): value for i, value in enumerate(given.fields.values())}
             if name == "torch.nn.ModuleList"
@@ -149,18 +145,20 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
     for option in alternatives(inner):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
+        if not isinstance(option, Pointer):
+            continue
+        is_module = module_at(interp, option) is not None
+        if is_module:
             interp.observe(ModuleWrapped(option, node))
-        if isinstance(option, Pointer) and not is_distributed:
-            modules.assume_module(interp, option)
+        if not is_distributed:
+            module_tree.assume_module(interp, option)
             if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):
                 modules.move(interp, option, ACCELERATOR, node)
-        elif isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and node.args:
+        elif is_module and node.args:
             distributed.check_wrap(interp, option, keywords, node)
     input_device = distributed.input_device(interp, keywords) if is_distributed else ACCELERATOR
-    pointer = modules.make(interp, name, node, weights=False)
-    interp.now.update(pointer, info=(("data-parallel", True), ("input-device", input_device)))
-    interp.now.set_field(pointer, "module", inner)
+    pointer = module_objects.make(interp, name, node, weights=False, fields={"module": inner}, data_parallel=True)
+    interp.now.update(pointer, input_device=input_device)
     return pointer
 
 
@@ -177,12 +175,10 @@ def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords
     tensor = given.get("tensor_name")
     slot = f"parametrizations.{tensor.value}" if isinstance(tensor, Const) else None
     for option in alternatives(owner):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module" and isinstance(part, Pointer):
+        if isinstance(option, Pointer) and module_at(interp, option) is not None and isinstance(part, Pointer):
             device = module_tree.weights_device(interp, option)
-            for path, inner in module_tree.named_modules(interp, part):
-                if interp.heap_object(inner).weights and module_tree.common_device(interp.heap_object(inner)).differs(
-                    device
-                ):
+            for path, inner, module in list(module_tree.weighted_modules(interp, part)):
+                if module.device.differs(device):
                     check_same_device(
                         interp, node, name, [weight_operands(interp, option, "…"), weight_operands(interp, inner, path)]
                     )

@@ -6,13 +6,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
+from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
     Const,
-    HeapObject,
     IterableOf,
     Keywords,
     Origin,
@@ -26,6 +26,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.analysis.stdlib import containers
+from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
 from devfix.models.index import root_of
@@ -42,7 +43,8 @@ def module_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call ``module.name(...)``."""
-    obj = interp.heap_object(pointer)
+    obj = module_at(interp, pointer)
+    assert obj is not None
     if name == "to" or name in MOVE_METHODS or name == "to_empty":
         devices = (
             [move_method_target(interp, name, args, keywords)]
@@ -67,8 +69,7 @@ def module_method(
     if name == "requires_grad_":
         if args and args[0] == Const(False):
             for _, part in module_tree.named_modules(interp, pointer):
-                info = interp.heap_object(part).info
-                interp.now.update(part, info=(*(pair for pair in info if pair[0] != "frozen"), ("frozen", True)))
+                interp.now.update(part, frozen=True)
         return pointer
     if name in ("parameters", "named_parameters", "buffers", "named_buffers"):
         held = frozenset(part.id for _, part in module_tree.named_modules(interp, pointer))
@@ -105,11 +106,12 @@ def module_method(
         return interp.call_forward(pointer, args, keywords, node)
     if name == "__call__" or (name == "update" and root_of(obj.name) == "Metric"):
         return interp.call(pointer, args, keywords, node)
-    if name in INFERENCE_METHODS and module_tree.is_opaque(obj):
+    if name in INFERENCE_METHODS and obj.is_opaque:
         return modules.call_leaf(interp, pointer, args, keywords, node)
     if name in ("reset_classifier", "reset_head"):
-        head = modules.make(interp, f"{obj.name}.{name}", node)
-        modules.attach(interp, pointer, "head", head, node)
+        own = frozenset({interp.default_device})
+        head = type(obj)(f"{obj.name}.{name}", devices=own, weights=True, allocated_at=interp.point(node))
+        modules.attach(interp, pointer, "head", interp.new(head), node)
         return NONE
     if name == "get_submodule" and args and isinstance(args[0], Const):
         found: Value = pointer
@@ -120,14 +122,14 @@ def module_method(
         return containers.container_method(interp, pointer, name, args, keywords, node)
     if name == "state_dict":
         parameter = Tensor(module_tree.weights_device(interp, pointer), (Origin("parameter", pointer.id),))
-        return interp.new(HeapObject("dict", default_item=parameter))
+        return interp.new(DictObject(default_item=parameter))
     return pointer if name not in ("get_classifier",) else module_tree.opaque_child(interp, pointer, "head")
 
 
 def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:
     """Return the submodules of ``children()`` or ``named_children()`` one by one; ``None`` if unknown or too many."""
-    obj = interp.heap_object(pointer)
-    if "modules" in name or module_tree.is_opaque(obj) or obj.default_item is not None:
+    obj = module_at(interp, pointer)
+    if obj is None or "modules" in name or obj.is_opaque or obj.default_item is not None:
         return None
     pairs = list(module_tree.named_children(interp, obj))
     if not 0 < len(pairs) <= 8:
@@ -139,7 +141,8 @@ def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value 
 
 def _submodules(interp: Interpreter, pointer: Pointer, deep: bool) -> Value:
     found = [part for path, part in module_tree.named_modules(interp, pointer) if path and (deep or "." not in path)]
-    if module_tree.is_opaque(interp.heap_object(pointer)):
+    obj = module_at(interp, pointer)
+    if obj is not None and obj.is_opaque:
         found.append(module_tree.opaque_child(interp, pointer, "*children"))
     return join(found) if found else UNKNOWN
 
@@ -154,9 +157,9 @@ def _register(interp: Interpreter, pointer: Pointer, key: Value, value: Value, k
     elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one field for all computed names
         interp.now.set_field(pointer, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, pointer.id),)))
     if isinstance(key, Const) and kind == "buffer":
-        obj = interp.heap_object(pointer)
-        named = obj.get("buffers", frozenset()) | {str(key.value)}
-        interp.now.update(pointer, info=(*(pair for pair in obj.info if pair[0] != "buffers"), ("buffers", named)))
+        module = module_at(interp, pointer)
+        if module is not None:
+            interp.now.update(pointer, buffers=module.buffers | {str(key.value)})
 
 
 def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:
@@ -172,12 +175,9 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
     return pointer
 
 
-def call_parallel(
-    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
-) -> Value:
+def call_parallel(interp: Interpreter, module: Module, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Call ``DataParallel``, or ``DistributedDataParallel`` with device ids: these move the inputs."""
-    obj = interp.heap_object(pointer)
-    inner, device = obj.fields.get("module", UNKNOWN), obj.get("input-device", ACCELERATOR)
+    inner, device = module.fields.get("module", UNKNOWN), module.input_device
     if device is None:
         return interp.call(inner, args, keywords, node)
     moved_keywords = {key: batch_objects.move_batch(interp, value, device) for key, value in keywords.items()}

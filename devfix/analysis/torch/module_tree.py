@@ -5,35 +5,40 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, HeapObject, Pointer, Tensor, alternatives
+from devfix.analysis.domain.objects import Module, module_at
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, alternatives
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
     "COMPUTED",
-    "common_device",
-    "is_opaque",
+    "assume_module",
     "named_children",
     "named_modules",
     "opaque_child",
+    "weighted_modules",
     "weights_device",
 ]
 
 COMPUTED = "*computed"  # the field for all parameters and buffers with computed names
 
 
-def is_opaque(obj: HeapObject) -> bool:
-    """Return whether a module's submodules are unknown."""
-    return obj.cls is None and obj.get("opaque", False)
+def assume_module(interp: Interpreter, pointer: Pointer) -> Module | None:
+    """Return an object as a module; one of an unknown class becomes a module, because the program treats it as one."""
+    obj = interp.heap_object(pointer)
+    module = obj.as_module(interp)
+    if module is not None and module is not obj:
+        interp.now.write(pointer.id, module)
+    return module
 
 
-def named_children(interp: Interpreter, obj: HeapObject) -> Iterator[tuple[str, Pointer]]:
+def named_children(interp: Interpreter, obj: Module) -> Iterator[tuple[str, Pointer]]:
     """Yield the registered submodules of a module with their names."""
     named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
     for name, value in named:
         for option in alternatives(value):
-            if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
+            if isinstance(option, Pointer) and module_at(interp, option) is not None:
                 yield name, option
 
 
@@ -42,48 +47,48 @@ def named_modules(
 ) -> Iterator[tuple[str, Pointer]]:
     """Yield a module and all modules below it with their dotted paths, as ``Module.named_modules()`` does."""
     seen = set() if seen is None else seen
-    if pointer.id in seen:
+    module = module_at(interp, pointer)
+    if module is None or pointer.id in seen:
         return
     seen.add(pointer.id)
     yield path, pointer
-    for name, inner in named_children(interp, interp.heap_object(pointer)):
+    module = module_at(interp, pointer)
+    for name, inner in named_children(interp, module) if module is not None else ():
         yield from named_modules(interp, inner, f"{path}.{name}" if path else name, seen)
+
+
+def weighted_modules(interp: Interpreter, pointer: Pointer) -> Iterator[tuple[str, Pointer, Module]]:
+    """Yield the modules of a tree that have weights of their own, with their paths."""
+    for path, part in named_modules(interp, pointer):
+        module = module_at(interp, part)
+        if module is not None and module.weights:
+            yield path, part, module
 
 
 def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
     """Return a submodule of an opaque module, created on first use on the module's device."""
-    obj = interp.heap_object(pointer)
+    obj = module_at(interp, pointer)
+    assert obj is not None
     found = obj.fields.get(name)
     if isinstance(found, Pointer):
         return found
-    part = interp.new(
-        HeapObject(
-            "module",
-            f"{obj.name}.{name}",
-            devices=obj.devices,
-            weights=True,
-            allocated_at=obj.allocated_at,
-            last_moved_at=obj.last_moved_at,
-            info=(("opaque", True), ("parent", pointer), ("slot", name)),
-        )
+    child = type(obj)(
+        f"{obj.name}.{name}",
+        devices=obj.devices,
+        weights=True,
+        allocated_at=obj.allocated_at,
+        last_moved_at=obj.last_moved_at,
+        opaque=True,
+        parents=frozenset({pointer}),
     )
+    part = interp.new(child)
     interp.now.set_field(pointer, name, part)
     return part
 
 
-def common_device(obj: HeapObject) -> Device:
-    """Return the device of a module's own weights; unknown if it differs between paths."""
-    return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
-
-
 def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
     """Return the device of ``next(module.parameters())``; unknown if the weights are on several devices."""
-    found = {
-        device
-        for _, part in named_modules(interp, pointer)
-        if interp.heap_object(part).weights
-        for device in interp.heap_object(part).devices
-    }
+    found = {device for _, _, module in weighted_modules(interp, pointer) for device in module.devices}
     found |= {
         value.device
         for _, part in named_modules(interp, pointer)
@@ -91,5 +96,6 @@ def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }
     if not found:
-        return common_device(interp.heap_object(pointer))
+        module = module_at(interp, pointer)
+        return module.device if module is not None else UNKNOWN_DEVICE
     return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE

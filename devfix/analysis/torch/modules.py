@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.objects import HeapObject, Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -15,7 +16,6 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Device,
-    HeapObject,
     Origin,
     Pointer,
     Tensor,
@@ -25,8 +25,9 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import AttributeStored
+from devfix.analysis.stdlib.items import named_by_index
 from devfix.analysis.torch import optimizers
-from devfix.analysis.torch.module_tree import is_opaque, named_children, named_modules
+from devfix.analysis.torch.module_tree import assume_module, named_children, named_modules, weighted_modules
 from devfix.analysis.transfer.bound_call import BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.models.index import lookup
@@ -39,12 +40,10 @@ if TYPE_CHECKING:
     from devfix.models.signatures import Word
 
 __all__ = [
-    "assume_module",
     "attach",
     "call_leaf",
     "call_sequential",
     "forget_device",
-    "make",
     "move",
     "moved_field",
     "note_late_tensor",
@@ -53,15 +52,11 @@ __all__ = [
 _REGISTERED = ("parameter", "buffer")
 
 
-def make(
-    interp: Interpreter, name: str, node: ast.AST, device: Device | None = None, weights: bool = True, **fields: Value
-) -> Pointer:
-    """Create a module of the library class ``name``, on the default device if ``device`` is ``None``."""
-    devices = frozenset({device or interp.default_device})
-    obj = HeapObject(
-        "module", name, fields=dict(fields), devices=devices, weights=weights, allocated_at=interp.point(node)
-    )
-    return interp.new(obj)
+def _at(interp: Interpreter, pointer: Pointer) -> Module:
+    """Return the module at a pointer."""
+    module = module_at(interp, pointer)
+    assert module is not None
+    return module
 
 
 def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
@@ -129,24 +124,19 @@ def attach(
     point = interp.point(node, with_state=True)
     interp.observe(AttributeStored(parent, name, value, node))
     obj = interp.heap_object(parent)
-    if name is not None and name.lstrip("-").isdigit() and int(name) < 0 and obj.fields and obj.default_item is None:
-        numbered = [key for key in obj.fields if key.isdigit()]
-        name = str(len(numbered) + int(name)) if numbered else name
+    name = named_by_index(obj, name)
     for option in alternatives(value):
         if name in NN_MODULE_METHODS or name == "forward":
             break  # a method is replaced on the object
-        if isinstance(option, Pointer) and interp.heap_object(option).kind in ("module", "opaque"):
-            assume_module(interp, option)
-            interp.now.update(option, attached_at=point)
-            _set_info(interp, option, "parent", parent)
-            _set_info(interp, option, "slot", name or "*")
+        if isinstance(option, Pointer) and assume_module(interp, option) is not None:
+            interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
             optimizers.note_attach(interp, parent, option, old, point)
-    obj = interp.heap_object(parent)
+    obj = _at(interp, parent)
     is_library_tensor = obj.cls is None or (name in _LAYER_TENSORS and name not in obj.fields)
     if is_library_tensor and obj.weights and _shares_weights(name, value):  # the layer shares weights of another one
         interp.now.update(parent, devices=frozenset({value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE}))
-    elif isinstance(value, Tensor) and name in obj.get("buffers", frozenset()):
+    elif isinstance(value, Tensor) and name in obj.buffers:
         if value.device != CPU or obj.last_moved_at is None:  # the value becomes the buffer
             value = replace(value, origins=(Origin("buffer", parent.id),))
     elif _is_parameter(value, source):
@@ -193,27 +183,11 @@ def note_late_tensor(interp: Interpreter, pointer: Pointer, device: Device, poin
         interp.now.update(pointer, attached_at=point)
 
 
-def _set_info(interp: Interpreter, pointer: Pointer, key: str, value: object) -> None:
-    obj = interp.heap_object(pointer)
-    others = tuple(pair for pair in obj.info if pair[0] != key)
-    interp.now.update(pointer, info=(*others, (key, value)))
-
-
-def assume_module(interp: Interpreter, pointer: Pointer) -> None:
-    """Treat an opaque object as a module, because the program does (``parameters()``, ``train()``)."""
-    obj = interp.heap_object(pointer)
-    if obj.kind == "opaque":
-        devices = obj.devices
-        if obj.get("constructed") and obj.last_moved_at is None:
-            devices = frozenset({interp.default_device})  # without a device argument, weights are on the default device
-        interp.now.update(pointer, kind="module", weights=True, devices=devices, info=(*obj.info, ("opaque", True)))
-
-
 def call_leaf(
     interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Call a module whose ``forward`` is not in the project: check its weights against the arguments."""
-    obj = interp.heap_object(pointer)
+    obj = _at(interp, pointer)
     model = lookup(obj.name)
     called = model.method("__call__") if model is not None and model.kind == "class" else None
     text = text_of(node.func)
@@ -223,15 +197,11 @@ def call_leaf(
         for value, argument in _compared(bound, node, args, keywords)
         for operand in tensors_in(interp, value, argument)
     ]
-    opaque = is_opaque(obj)
-    weights = [
-        weight_operands(interp, part, path)
-        for path, part in named_modules(interp, pointer)
-        if interp.heap_object(part).weights
-    ]
+    opaque = obj.is_opaque
+    weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
     if not operands and opaque:
         return UNKNOWN
-    out = _result(interp, operands, weights, node, text, opaque, maybe_zero_dim=bool(obj.get("mean")))
+    out = _result(interp, operands, weights, node, text, opaque, maybe_zero_dim=obj.mean)
     if bound is not None:
         return _shaped(bound.signature.result, out)
     return replace(out, maybe_container=True) if opaque else out
@@ -289,6 +259,6 @@ def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value])
 def call_sequential(interp: Interpreter, pointer: Pointer, args: list[Value], node: ast.Call) -> Value:
     """Call the children of an ``nn.Sequential`` in order."""
     value = args[0] if args else UNKNOWN
-    for _, part in list(named_children(interp, interp.heap_object(pointer))):
+    for _, part in list(named_children(interp, _at(interp, pointer))):
         value = interp.call(part, [value], {}, node)
     return value

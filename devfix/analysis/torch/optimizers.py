@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.joins import EITHER, LATEST, UNION, equal_or
+from devfix.analysis.domain.objects import Container, HeapObject, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -15,7 +18,6 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     Function,
-    HeapObject,
     IterableOf,
     Keywords,
     Parameters,
@@ -29,26 +31,115 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import OptimizerHazard, Step
 from devfix.analysis.observations.execution import OptimizerBuilt
-from devfix.analysis.torch import module_tree
+from devfix.analysis.stdlib.containers import DictObject, ListObject
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.torch import checkpoints, module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
+    "OptimizerObject",
     "add_group",
+    "at",
     "build",
     "copies_parameters",
     "load_state",
-    "method",
     "modules_of",
     "note_attach",
     "note_move",
-    "note_state_read",
     "note_state_written",
     "note_wrapper",
     "step",
 ]
+
+
+@dataclass(frozen=True)
+class OptimizerObject(HeapObject):
+    """An optimizer.
+
+    Attributes:
+        module_ids: the modules whose parameters it has.
+        roots: the modules whose ``parameters()`` it got.
+        on_cpu: those of ``module_ids`` that were on the CPU when it was built.
+        eager: whether it creates state in the constructor.
+        needs_accelerator: whether it is ``fused`` or ``capturable``.
+        stateless: whether it has no state.
+        own: its class, if that is in the project.
+        instance: an instance of ``own``.
+        moved_late: the move of parameters after it was built.
+        loaded: the latest load of its state.
+        settled: whether the program moves the state itself.
+        missing: submodules that it lacks, each with the module that they were assigned to.
+        replaced: the latest such assignment.
+
+    """
+
+    module_ids: frozenset[int] = field(default=frozenset(), metadata=UNION)
+    roots: tuple[int, ...] = field(default=(), metadata=equal_or(()))
+    on_cpu: frozenset[int] = field(default=frozenset(), metadata=UNION)
+    eager: bool = field(default=False, metadata=EITHER)
+    needs_accelerator: bool = field(default=False, metadata=EITHER)
+    stateless: bool = field(default=False, metadata=EITHER)
+    own: ClassValue | None = field(default=None, metadata=equal_or(None))
+    instance: Pointer | None = field(default=None, metadata=equal_or(None))
+    moved_late: ProgramPoint | None = field(default=None, metadata=LATEST)
+    loaded: ProgramPoint | None = field(default=None, metadata=LATEST)
+    settled: bool = field(default=False, metadata=EITHER)
+    missing: frozenset[tuple[int, int]] = field(default=frozenset(), metadata=UNION)
+    replaced: ProgramPoint | None = field(default=None, metadata=LATEST)
+
+    def attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return an attribute, and note that the program reads the state."""
+        if name == "state":
+            self._note_state_read(interp, pointer)
+        return super().attribute(interp, pointer, name, node)
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return groups and state as unknown, and anything else as a method."""
+        if name in ("param_groups", "state", "optimizer"):
+            return UNKNOWN
+        return super().other_attribute(interp, pointer, name, node)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: a step, a load of state, another group."""
+        modules = [interp.now.at(key) for key in self.module_ids if interp.now.has(key)]
+        on_accelerator = any(ACCELERATOR in module.devices for module in modules)
+        for value in args:
+            for tensor in checkpoints.loaded_tensors(interp, value):
+                checkpoints.note_use(interp, tensor, "optimizer", node, on_accelerator)
+        if name == "step":
+            if args:
+                interp.call(args[0], [], {}, node)  # a closure that computes the loss
+            step(interp, pointer, node)
+        elif name == "load_state_dict":
+            load_state(interp, pointer, node)
+        elif name == "add_param_group" and args:
+            add_group(interp, pointer, args[0])
+        return UNKNOWN
+
+    def _note_state_read(self, interp: Interpreter, pointer: Pointer) -> None:
+        """Record that the program moves the state itself: ``for state in optimizer.state.values()`` with moves.
+
+        https://github.com/pytorch/pytorch/issues/2830
+        """
+        stmt = interp.activation.stmt if interp.activation is not None else None
+        if isinstance(stmt, ast.For) and self.moved_late is not None and any(map(_is_move, ast.walk(stmt))):
+            interp.now.update(pointer, settled=True)
+
+
+def _is_move(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda")
+
+
+def at(interp: Interpreter, pointer: Pointer) -> OptimizerObject:
+    """Return the optimizer at a pointer."""
+    obj = interp.heap_object(pointer)
+    assert isinstance(obj, OptimizerObject)
+    return obj
 
 
 def build(
@@ -73,18 +164,18 @@ def build(
         ids = root.module_ids or frozenset(part.id for _, part in module_tree.named_modules(interp, root.module))
         module_ids.update(dict.fromkeys(sorted(ids)))
     on_cpu = frozenset(key for key in module_ids if interp.now.at(key).devices == frozenset({CPU}))
-    flags = [flag for flag in ("fused", "capturable") if _may_be_true(keywords.get(flag))]
-    stateless = name.endswith("SGD") and not _may_be_true(keywords.get("momentum"))
-    info: tuple[tuple[str, Any], ...] = (
-        ("module_ids", frozenset(module_ids)),
-        ("roots", tuple(root.module.id for root in roots)),
-        ("cpu", on_cpu),
-        ("eager", eager),
-        ("flags", tuple(flags)),
-        ("stateless", stateless),
-        ("own", own),
+    obj = OptimizerObject(
+        name,
+        allocated_at=interp.point(node, with_state=True),
+        module_ids=frozenset(module_ids),
+        roots=tuple(root.module.id for root in roots),
+        on_cpu=on_cpu,
+        eager=eager,
+        needs_accelerator=any(_may_be_true(keywords.get(flag)) for flag in ("fused", "capturable")),
+        stateless=name.endswith("SGD") and not _may_be_true(keywords.get("momentum")),
+        own=own,
     )
-    pointer = interp.new(HeapObject("optimizer", name, allocated_at=interp.point(node, with_state=True), info=info))
+    pointer = interp.new(obj)
     if own is not None:
         _construct(interp, own, pointer, args, keywords, node)
     return pointer
@@ -111,30 +202,23 @@ def modules_of(interp: Interpreter, value: Value | None, depth: int = 0) -> list
             return [root for item in items for root in modules_of(interp, item, depth + 1)]
         case IterableOf(element):
             return modules_of(interp, element, depth + 1)
-        case Pointer() if interp.heap_object(value).kind in ("list", "dict", "set"):
-            obj = interp.heap_object(value)
-            inside = obj.contents
+        case Pointer():
+            container = object_at(interp, value, Container)
+            inside = container.contents if container is not None else []
             return [root for item in inside for root in modules_of(interp, item, depth + 1)]
     return []
 
 
 def add_group(interp: Interpreter, pointer: Pointer, value: Value) -> None:
     """``optimizer.add_param_group``: add the modules of the group."""
-    obj = interp.heap_object(pointer)
     added = {
         part.id for root in modules_of(interp, value) for _, part in module_tree.named_modules(interp, root.module)
     }
-    _update(interp, pointer, module_ids=obj.get("module_ids", frozenset()) | added)
+    interp.now.update(pointer, module_ids=at(interp, pointer).module_ids | added)
 
 
-def _update(interp: Interpreter, pointer: Pointer, **changes: object) -> None:
-    obj = interp.heap_object(pointer)
-    info = dict(obj.info) | changes
-    interp.now.update(pointer, info=tuple(info.items()))
-
-
-def _optimizers(interp: Interpreter) -> list[tuple[Pointer, HeapObject]]:
-    return [(Pointer(key), obj) for key, obj in interp.now.heap_objects() if obj.kind == "optimizer"]
+def _optimizers(interp: Interpreter) -> list[tuple[Pointer, OptimizerObject]]:
+    return [(Pointer(key), obj) for key, obj in interp.now.heap_objects() if isinstance(obj, OptimizerObject)]
 
 
 def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: ProgramPoint) -> None:
@@ -143,56 +227,45 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
         return
     ids = {part.id for part in moved if interp.heap_object(part).devices == frozenset({CPU})}
     for pointer, obj in _optimizers(interp):
-        if obj.get("cpu", frozenset()) & ids and obj.get("late") is None:
-            _update(interp, pointer, late=point)
+        if obj.on_cpu & ids and obj.moved_late is None:
+            interp.now.update(pointer, moved_late=point)
 
 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """Record that a submodule is replaced or added, for each optimizer over the parent."""
-    new = {inner.id for _, inner in module_tree.named_modules(interp, part) if interp.heap_object(inner).weights}
+    new = {inner.id for _, inner, _ in module_tree.weighted_modules(interp, part)}
     if not new:
         return
     replaced = {
         inner.id
         for option in (alternatives(old) if old is not None else ())
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module"
+        if isinstance(option, Pointer)
         for _, inner in module_tree.named_modules(interp, option)
     }
-    above = {parent.id}
-    owner = interp.heap_object(parent).get("parent")
-    while isinstance(owner, Pointer) and owner.id not in above:
-        above.add(owner.id)
-        owner = interp.heap_object(owner).get("parent")
+    above = _owners(interp, parent)
     for pointer, obj in _optimizers(interp):
-        module_ids = obj.get("module_ids", frozenset())
-        if (above | replaced) & module_ids and not new & module_ids:
-            missing = obj.get("missing", frozenset()) | {(parent.id, key) for key in new}
-            _update(interp, pointer, missing=missing, replaced=point)
+        if (above | replaced) & obj.module_ids and not new & obj.module_ids:
+            missing = obj.missing | {(parent.id, key) for key in new}
+            interp.now.update(pointer, missing=missing, replaced=point)
+
+
+def _owners(interp: Interpreter, module: Pointer) -> set[int]:
+    """Return a module and the modules above it."""
+    found, pending = set[int](), [module]
+    while pending:
+        owner = pending.pop()
+        if owner.id not in found:
+            found.add(owner.id)
+            obj = module_at(interp, owner)
+            pending.extend(obj.parents if obj is not None else ())
+    return found
 
 
 def load_state(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     """``optimizer.load_state_dict``: record that the state is now on the current device of the parameters."""
-    obj = interp.heap_object(pointer)
-    if obj.get("late") is None and not obj.get("stateless"):
-        _update(interp, pointer, loaded=interp.point(node, with_state=True))
-
-
-def note_state_read(interp: Interpreter, pointer: Pointer) -> None:
-    """Record that the program moves the state itself: ``for state in optimizer.state.values()`` with moves.
-
-    https://github.com/pytorch/pytorch/issues/2830
-    """
-    stmt = interp.activation.stmt if interp.activation is not None else None
-    if (
-        isinstance(stmt, ast.For)
-        and interp.heap_object(pointer).get("late") is not None
-        and any(map(_is_move, ast.walk(stmt)))
-    ):
-        _update(interp, pointer, settled=True)
-
-
-def _is_move(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda")
+    obj = at(interp, pointer)
+    if obj.moved_late is None and not obj.stateless:
+        interp.now.update(pointer, loaded=interp.point(node, with_state=True))
 
 
 def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value) -> None:
@@ -205,85 +278,74 @@ def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value)
     if isinstance(value, Tensor) and value.device == ACCELERATOR:
         return
     for option in alternatives(interp.evaluate(node.value)):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "optimizer":
+        if isinstance(option, Pointer) and object_at(interp, option, OptimizerObject) is not None:
             load_state(interp, option, target)
 
 
 def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     """``optimizer.step()``: record the step, and the hazards that take effect in it."""
-    obj = interp.heap_object(pointer)
+    obj = at(interp, pointer)
     if not interp.latent and all(known.point.node is not node for known in interp.observations.steps):
-        interp.observations.steps.append(Step(interp.point(node, with_state=True), obj.get("roots", ())))
-    if isinstance(node, ast.Call) and obj.get("own") is not None:
-        _own_step(interp, obj, node)
-    late, loaded, replaced = obj.get("late"), obj.get("loaded"), obj.get("replaced")
+        interp.observations.steps.append(Step(interp.point(node, with_state=True), obj.roots))
+    if isinstance(node, ast.Call) and obj.own is not None:
+        _own_step(interp, obj, obj.own, node)
     point = interp.point(node)
     kinds: list[tuple[str, ProgramPoint]] = []
-    if late is not None and not obj.get("settled"):
-        if obj.get("eager"):
-            kinds.append(("eager-state", late))
-        elif loaded is not None:
-            kinds.append(("state-loaded", late))
-        elif obj.get("flags"):
-            kinds.append(("fused", late))
-        else:
-            kinds.append(("harmless", late))
-    if replaced is not None and _still_missing(interp, obj):
-        kinds.append(("replaced", replaced))
+    if obj.moved_late is not None and not obj.settled:
+        kinds.append((_hazard(obj), obj.moved_late))
+    if obj.replaced is not None and _still_missing(interp, obj):
+        kinds.append(("replaced", obj.replaced))
     for kind, cause in kinds:
         assert obj.allocated_at is not None
-        interp.observations.hazards.append(OptimizerHazard(kind, obj.name, obj.allocated_at, cause, point, loaded))
+        interp.observations.hazards.append(OptimizerHazard(kind, obj.name, obj.allocated_at, cause, point, obj.loaded))
+
+
+def _hazard(obj: OptimizerObject) -> str:
+    """Return what a move of the parameters after the constructor does to an optimizer."""
+    if obj.eager:
+        return "eager-state"
+    if obj.loaded is not None:
+        return "state-loaded"
+    return "fused" if obj.needs_accelerator else "harmless"
 
 
 def _new_instance(interp: Interpreter, cls: ClassValue, roots: tuple[int, ...]) -> Pointer:
     """Create an instance of the project's optimizer class with parameter groups and empty state."""
     parameters = join(Parameters(Pointer(root)) for root in roots)  # on their device at the time of the read
-    group = interp.new(HeapObject("dict", fields={"params": parameters}, default_item=UNKNOWN))
-    state = interp.new(HeapObject("dict", default_item=interp.new(HeapObject("dict"))))
-    fields: dict[str, Value] = {"param_groups": interp.new(HeapObject("list", default_item=group)), "state": state}
-    return interp.new(HeapObject("instance", cls.node.name, cls, fields=fields))
+    group = interp.new(DictObject(fields={"params": parameters}, default_item=UNKNOWN))
+    state = interp.new(DictObject(default_item=interp.new(DictObject())))
+    fields: dict[str, Value] = {"param_groups": interp.new(ListObject(default_item=group)), "state": state}
+    return interp.new(InstanceObject(cls.node.name, cls, fields=fields))
 
 
 def _construct(
     interp: Interpreter, cls: ClassValue, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> None:
     """Run the project's constructor, unless the order of construction and move is the cause of its copies."""
-    obj = interp.heap_object(pointer)
-    roots, constructor = obj.get("roots", ()), find_member(interp, cls, "__init__")
-    if not roots or (obj.get("cpu") and obj.get("eager")) or not isinstance(constructor, Function):
+    obj, constructor = at(interp, pointer), find_member(interp, cls, "__init__")
+    if not obj.roots or (obj.on_cpu and obj.eager) or not isinstance(constructor, Function):
         return
-    instance = _new_instance(interp, cls, roots)
+    instance = _new_instance(interp, cls, obj.roots)
     interp.call(Bound(constructor, instance), args, keywords, node)
-    _update(interp, pointer, instance=instance)
+    interp.now.update(pointer, instance=instance)
 
 
-def _own_step(interp: Interpreter, obj: HeapObject, node: ast.Call) -> None:
+def _own_step(interp: Interpreter, obj: OptimizerObject, cls: ClassValue, node: ast.Call) -> None:
     """Run the project's ``step``, with the state that it creates."""
-    cls, roots = obj.get("own"), obj.get("roots", ())
     body = find_member(interp, cls, "step")
-    if isinstance(body, Function) and roots:
-        interp.call(Bound(body, obj.get("instance") or _new_instance(interp, cls, roots)), [], {}, node)
+    if isinstance(body, Function) and obj.roots:
+        interp.call(Bound(body, obj.instance or _new_instance(interp, cls, obj.roots)), [], {}, node)
 
 
-def _still_missing(interp: Interpreter, obj: HeapObject) -> bool:
+def _still_missing(interp: Interpreter, obj: OptimizerObject) -> bool:
     """Return whether replaced submodules are in use, trainable, and in no optimizer."""
-    module_ids = {key for _, other in _optimizers(interp) for key in other.get("module_ids", frozenset())}
-    for parent, key in obj.get("missing", frozenset()):
+    module_ids = {key for _, other in _optimizers(interp) for key in other.module_ids}
+    for parent, key in obj.missing:
         reachable = {part.id for _, part in module_tree.named_modules(interp, Pointer(parent))}
-        if key in reachable and key not in module_ids and not interp.now.at(key).get("frozen", False):
+        module = module_at(interp, Pointer(key))
+        if key in reachable and key not in module_ids and module is not None and not module.frozen:
             return True
     return False
-
-
-def method(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value | None:
-    """Execute a method of an optimizer."""
-    if name == "step":
-        step(interp, pointer, node)
-    elif name == "load_state_dict":
-        load_state(interp, pointer, node)
-    elif name == "add_param_group" and args:
-        add_group(interp, pointer, args[0])
-    return None
 
 
 def copies_parameters(cls: ClassValue) -> bool:
@@ -302,9 +364,6 @@ def note_wrapper(interp: Interpreter, cls: ClassValue, args: list[Value]) -> Non
     """Record that a project object wraps an optimizer and copies its parameters, as Lookahead does."""
     for value in args:
         for option in alternatives(value):
-            if (
-                isinstance(option, Pointer)
-                and interp.heap_object(option).kind == "optimizer"
-                and copies_parameters(cls)
-            ):
-                _update(interp, option, eager=True)
+            if object_at(interp, option, OptimizerObject) is not None and copies_parameters(cls):
+                assert isinstance(option, Pointer)
+                interp.now.update(option, eager=True)

@@ -6,9 +6,11 @@ https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
+from devfix.analysis.domain.objects import HeapObject, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -17,7 +19,6 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Device,
-    HeapObject,
     Keywords,
     Pointer,
     Tensor,
@@ -31,7 +32,29 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["default", "draw", "draw_of_loader", "make", "method", "sampler"]
+__all__ = ["GeneratorObject", "SamplerObject", "default", "draw", "draw_of_loader", "make", "sampler"]
+
+
+@dataclass(frozen=True)
+class GeneratorObject(HeapObject):
+    """A ``torch.Generator``."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: some return the generator."""
+        return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
+
+
+@dataclass(frozen=True)
+class SamplerObject(HeapObject):
+    """A sampler, with its generator and its weights as fields."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method, which moves nothing."""
+        return UNKNOWN
 
 
 def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -40,16 +63,14 @@ def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     devices = {
         CPU if option == NONE else named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)
     }
-    return interp.new(
-        HeapObject("generator", name, devices=frozenset(devices), allocated_at=interp.point(node, with_state=True))
-    )
+    point = interp.point(node, with_state=True)
+    return interp.new(GeneratorObject(name, devices=frozenset(devices), allocated_at=point))
 
 
 def default(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.manual_seed(0)``: return PyTorch's default generator, which is on the CPU."""
-    return interp.new(
-        HeapObject("generator", name, devices=frozenset({CPU}), allocated_at=interp.point(node, with_state=True))
-    )
+    point = interp.point(node, with_state=True)
+    return interp.new(GeneratorObject(name, devices=frozenset({CPU}), allocated_at=point))
 
 
 def draw(
@@ -69,7 +90,7 @@ def draw(
     if generator in (None, NONE) and kind in ("factory", "method"):
         return
     source = None if generator == NONE else generator
-    if source is None or (isinstance(source, Pointer) and interp.heap_object(source).kind == "generator"):
+    if source is None or (isinstance(source, Pointer) and object_at(interp, source, GeneratorObject) is not None):
         interp.observe(NumbersDrawn(kind, source, wanted, node, point))
 
 
@@ -80,8 +101,8 @@ def draw_of_loader(interp: Interpreter, obj: HeapObject, node: ast.AST) -> None:
     """
     loader_generator = obj.fields.get("generator")
     sampler = obj.fields.get("sampler")
-    if isinstance(sampler, Pointer) and interp.heap_object(sampler).kind == "sampler":
-        sampler_object = interp.heap_object(sampler)
+    sampler_object = object_at(interp, sampler, SamplerObject)
+    if sampler_object is not None:
         generator = sampler_object.fields.get("generator")
         weights = sampler_object.fields.get("weights")
         if weights is not None and generator not in (None, NONE):
@@ -109,14 +130,9 @@ def sampler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         fields["weights"] = value
         if _is_on_cpu(interp, fields.get("generator")):
             host_access.note_access(interp, node, name.split(".")[-1], value, expression, "drawn")
-    return interp.new(HeapObject("sampler", name, fields=fields, allocated_at=interp.point(node, with_state=True)))
+    return interp.new(SamplerObject(name, fields=fields, allocated_at=interp.point(node, with_state=True)))
 
 
 def _is_on_cpu(interp: Interpreter, value: Value | None) -> bool:
-    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
-    return obj is not None and obj.kind == "generator" and obj.devices == frozenset({CPU})
-
-
-def method(interp: Interpreter, pointer: Pointer, name: str) -> Value:
-    """Call a method of a generator."""
-    return pointer if name in ("manual_seed", "clone_state", "graphsafe_get_state") else UNKNOWN
+    generator = object_at(interp, value, GeneratorObject)
+    return generator is not None and generator.devices == frozenset({CPU})

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_property_setter
+from devfix.analysis.domain.objects import BatchPart, Module, module_at, moves_item, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
     Const,
-    HeapObject,
     IterableOf,
-    Number,
     Origin,
     Pointer,
     Tensor,
     TupleValue,
     Union,
-    Unknown,
     Value,
     alternatives,
     join,
 )
 from devfix.analysis.observations import Binding, ModuleReference
 from devfix.analysis.observations.execution import AttributeStored
-from devfix.analysis.torch import batch_objects, modules, optimizers
+from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.torch import modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -34,7 +34,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assign", "delete", "is_non_string_key", "record_binding", "set_attribute", "set_item"]
+__all__ = ["assign", "delete", "record_binding", "set_attribute", "set_item"]
 
 
 def assign(
@@ -87,9 +87,8 @@ def _origins(interp: Interpreter, value: Value) -> list[Origin]:
         elif isinstance(option, IterableOf):
             inner = [origin for origin in _origins(interp, option.element) if origin.kind == "batch" and origin.path]
             origins.extend(Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in inner)
-        elif isinstance(option, Pointer) and interp.heap_object(option).get("batch") is not None:
-            key, item = interp.heap_object(option).get("batch")
-            origins.append(Origin("batch", key, item))
+        elif (part := object_at(interp, option, BatchPart)) is not None and part.position is not None:
+            origins.append(Origin("batch", *part.position))
     return origins
 
 
@@ -127,23 +126,22 @@ def set_attribute(
     if not isinstance(base, Pointer):
         return
     obj = interp.heap_object(base)
-    if name == "data" and obj.kind == "module":
+    if name == "data" and isinstance(obj, Module):
         return
     setter = find_property_setter(interp, obj, name)
     if setter is not None:
         interp.call(setter, [base, value], {}, _setter_call(node))
         return
-    if obj.kind == "module":
+    if isinstance(obj, Module):
         modules.attach(interp, base, name, value, node, weak, source)
         return
-    if obj.kind == "batch-object" and isinstance(value, Tensor):
-        value = batch_objects.adopt(obj, name, value)
+    value = obj.adopt(name, value)
     record_binding(interp, text_of(node) if isinstance(node, ast.Attribute) else name, value, "attribute", node, source)
-    if obj.cls is not None and obj.kind == "instance":
+    if obj.cls is not None and isinstance(obj, InstanceObject):
         value = attribute_stores.note_store(interp, base, name, value, node, source)
     interp.observe(AttributeStored(base, name, value, node))
     for option in alternatives(value):
-        if isinstance(option, Pointer) and interp.heap_object(option).kind == "module":
+        if isinstance(option, Pointer) and module_at(interp, option) is not None:
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
     old = obj.fields.get(name)
     interp.now.set_field(base, name, join((old, value)) if weak and old is not None else value)
@@ -162,26 +160,8 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
     if isinstance(base, TupleValue):
         _set_tuple_item(interp, base, key, value, node)
         return
-    if not isinstance(base, Pointer):
-        return
-    obj = interp.heap_object(base)
-    value = attribute_stores.tag_added(interp, base, value)
-    if obj.kind == "dict" and is_non_string_key(key) and not obj.get("odd-keys"):
-        interp.now.update(base, info=(*obj.info, ("odd-keys", True)))
-        obj = interp.heap_object(base)
-    name = str(key.value) if isinstance(key, Const) else None
-    if obj.kind == "module":
-        modules.attach(interp, base, name, value, node, weak=name is None)
-    elif name is not None:
-        interp.now.set_field(base, name, value)
-    elif obj.default_item is not None and _moves_every_item(obj.default_item, value):
-        fields = dict.fromkeys(obj.fields, value)
-        interp.now.update(base, default_item=value, fields=fields)
-    elif obj.fields and all(_moves_every_item(item, value) or item == value for item in obj.fields.values()):
-        interp.now.update(base, fields=dict.fromkeys(obj.fields, value))
-    else:
-        default_item = value if obj.default_item is None else join((obj.default_item, value))
-        interp.now.update(base, default_item=default_item, fields=_fields_after_unknown_write(base, obj))
+    if isinstance(base, Pointer):
+        interp.heap_object(base).set_item(interp, base, key, value, node)
 
 
 def _check_written_values(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
@@ -204,23 +184,6 @@ def _check_written_values(interp: Interpreter, base: Tensor, key: Value, value: 
         )
 
 
-def is_non_string_key(key: Value) -> bool:
-    """Return whether a dictionary key is certainly no string."""
-    return isinstance(key, (Number, TupleValue)) or (isinstance(key, Const) and not isinstance(key.value, str))
-
-
-def _fields_after_unknown_write(base: Pointer, obj: HeapObject) -> dict[str, Value]:
-    """Return an object's fields after a write under an unknown key: any setting may have changed."""
-    return {
-        name: Unknown(f"{obj.name}#{base.id}.{name}") if _is_setting(obj, value) else value
-        for name, value in obj.fields.items()
-    }
-
-
-def _is_setting(obj: HeapObject, value: Value) -> bool:
-    return obj.kind in ("dict", "instance") and isinstance(value, Const) and value.value is not None
-
-
 def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Value, node: ast.AST) -> None:
     """Replace an item of a collated batch, which is a list at run time, and rebind the batch's name."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
@@ -228,20 +191,11 @@ def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Va
     items = list(base.items)
     if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
         items[key.value] = value
-    elif all(_moves_every_item(item, value) or item == value for item in items):
+    elif all(moves_item(item, value) or item == value for item in items):
         items = [value] * len(items)
     else:
         items = [join((item, value)) for item in items]
     interp.bind(node.value.id, TupleValue(tuple(items)))
-
-
-def _moves_every_item(old: Value, new: Value) -> bool:
-    return (
-        isinstance(old, Tensor)
-        and isinstance(new, Tensor)
-        and old.device != new.device
-        and new.device.kind == "accelerator"
-    )
 
 
 def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
@@ -249,7 +203,7 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Const):
-        batch: Value = interp.new(HeapObject("dict", fields={str(key.value): value}, default_item=base))
+        batch: Value = interp.new(DictObject(fields={str(key.value): value}, default_item=base))
     elif isinstance(value, Tensor):
         batch = Tensor(value.device, is_certain=False, maybe_container=True)
     else:

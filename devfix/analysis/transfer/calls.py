@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain import classes
+from devfix.analysis.domain.objects import HeapObject, Mapping
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
-    CPU,
     UNKNOWN,
-    UNKNOWN_DEVICE,
     Bound,
     Builtin,
     ClassValue,
@@ -31,9 +28,10 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.observations.execution import Escaped, FunctionCalled, MethodCalled
+from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
-from devfix.analysis.torch import checkpoints, module_methods, modules
+from devfix.analysis.torch import checkpoints, modules
+from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
 from devfix.analysis.transfer.functions import call_function
 from devfix.models.names import READ_ONLY_METHODS
@@ -41,7 +39,7 @@ from devfix.models.names import READ_ONLY_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["Bound", "call", "call_forward", "escape", "evaluate_call"]
+__all__ = ["Bound", "call", "call_forward", "evaluate_call"]
 
 
 def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
@@ -101,14 +99,18 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
         value = interp.evaluate(keyword.value)
         if keyword.arg is not None:
             keywords[keyword.arg] = value
-        elif isinstance(value, Pointer) and interp.heap_object(value).kind in ("dict", "batch-object"):
-            keywords.update(interp.heap_object(value).fields)
-            rest = interp.heap_object(value).default_item
-            if rest is not None:
-                keywords["**"] = rest
+        elif (given := _mapping(interp, value)) is not None:
+            keywords.update(given.fields)
+            if given.default_item is not None:
+                keywords["**"] = given.default_item
         else:
             keywords["**"] = value
     return args, keywords
+
+
+def _mapping(interp: Interpreter, value: Value) -> HeapObject | None:
+    found = interp.heap_object(value) if isinstance(value, Pointer) else None
+    return found if isinstance(found, (Mapping, BatchObject)) else None
 
 
 def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
@@ -130,18 +132,19 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case Partial(inner, bound_args, bound_keywords):
             return call(interp, inner, [*bound_args, *args], {**dict(bound_keywords), **keywords}, node)
         case Pointer():
-            return _call_object(interp, function, args, keywords, node)
+            return interp.heap_object(function).call(interp, function, args, keywords, node)
         case Union(alternatives):
             return _call_one_of(interp, alternatives, args, keywords, node)
         case Tensor(maybe_container=True):
             return _call_loaded(interp, function, args, keywords, node)
         case Unknown() if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
-            return methods.move_unknown(interp, node.func.attr, args, keywords, node)
+            moved = interp.new_opaque("")
+            return methods.call_method(interp, moved, node.func.attr, args, keywords, node)
         case _ if keywords.get("return_tensors") == Const("pt"):
             return transformers_.call_tokenizer(interp, getattr(function, "symbol", ""), keywords, node)
         case _:
             is_read_only = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
-            escape(interp, [] if is_read_only else [*args, *keywords.values()])
+            interp.escape([] if is_read_only else [*args, *keywords.values()])
             return external_calls.unknown_result(interp, getattr(function, "symbol", ""), args, node, keywords)
 
 
@@ -179,35 +182,6 @@ def _on_accelerator(value: Value) -> bool:
     return any(isinstance(option, Tensor) and option.device.kind == "accelerator" for option in alternatives(value))
 
 
-def _call_object(
-    interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
-) -> Value:
-    obj = interp.heap_object(pointer)
-    if obj.kind == "tokenizer":
-        return transformers_.call_tokenizer(interp, obj.name, keywords, node)
-    if obj.kind == "opaque":
-        if any(device.kind == "accelerator" for device in obj.devices):
-            modules.assume_module(interp, pointer)
-        else:
-            escape(interp, [*args, *keywords.values()])
-            return external_calls.unknown_result(interp, obj.name, args, node)
-    obj = interp.heap_object(pointer)
-    if obj.kind == "module":
-        if obj.get("wraps"):
-            return interp.call(obj.fields.get("module", UNKNOWN), args, keywords, node)
-        if obj.get("data-parallel"):
-            return module_methods.call_parallel(interp, pointer, args, keywords, node)
-        replaced = obj.fields.get("forward")
-        if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
-            return interp.call(replaced, args, keywords, node)
-        return call_forward(interp, pointer, args, keywords, node)
-    if obj.cls is not None:
-        method = classes.find_member(interp, obj.cls, "__call__")
-        if isinstance(method, Function):
-            return call_function(interp, method, [pointer, *args], keywords, node)
-    return UNKNOWN
-
-
 def call_forward(
     interp: Interpreter, pointer: Pointer, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
@@ -222,29 +196,3 @@ def call_forward(
     if obj.name == "torch.nn.Sequential" or (obj.cls is not None and obj.name.endswith("Sequential")):
         return modules.call_sequential(interp, pointer, args, node)
     return modules.call_leaf(interp, pointer, args, keywords, node)
-
-
-def escape(interp: Interpreter, values: Iterable[Value], depth: int = 0) -> None:
-    """Pass values to unknown code: it may move the modules and tensors among them."""
-    for value in values:
-        for option in alternatives(value):
-            if isinstance(option, Pointer):
-                interp.observe(Escaped(option))
-                obj = interp.heap_object(option)
-                if obj.kind == "module":
-                    modules.forget_device(interp, option)
-                elif obj.kind == "batch-object":
-                    interp.now.update(option, default_item=Tensor(UNKNOWN_DEVICE, maybe_container=True))
-                elif obj.kind in ("list", "dict", "instance") and obj.fields and depth < 3:
-                    escape(interp, obj.fields.values(), depth + 1)
-                    fields = {name: _after_escape(item) for name, item in interp.heap_object(option).fields.items()}
-                    interp.now.update(option, fields=fields)
-
-
-def _after_escape(value: Value) -> Value:
-    """Return a value after its container was passed to unknown code: the device of a CPU tensor is unknown."""
-    return (
-        replace(value, device=UNKNOWN_DEVICE, origins=())
-        if isinstance(value, Tensor) and value.device == CPU
-        else value
-    )

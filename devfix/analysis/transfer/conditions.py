@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import comparison_subject, condition_key
 from devfix.analysis.domain.values import (
     CPU,
@@ -109,10 +110,7 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
             return True
         case Pointer():
-            obj = interp.heap_object(value)
-            if obj.kind in ("list", "dict", "set"):
-                return bool(obj.fields) or None
-            return None if obj.kind == "opaque" else True
+            return interp.heap_object(value).truth()
         case TupleValue(items):
             return bool(items)
         case Union(alternatives):
@@ -267,20 +265,17 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
     constants = _constants(interp, container)
     if constants is not None and isinstance(item, Const):
         return item.value in constants
-    if isinstance(container, Pointer) and isinstance(item, Const):
-        obj = interp.heap_object(container)
-        if obj.kind == "dict" and obj.default_item is None:
-            return str(item.value) in obj.fields
+    mapping = object_at(interp, container, Mapping)
+    if mapping is not None and isinstance(item, Const) and mapping.default_item is None:
+        return str(item.value) in mapping.fields
     return None
 
 
 def _constants(interp: Interpreter, container: Value) -> list[object] | None:
+    obj = object_at(interp, container, Container)
     if isinstance(container, TupleValue):
         items = list(container.items)
-    elif isinstance(container, Pointer) and interp.heap_object(container).kind in ("list", "set"):
-        obj = interp.heap_object(container)
-        if obj.default_item is not None:
-            return None
+    elif obj is not None and not isinstance(obj, Mapping) and obj.default_item is None:
         items = list(obj.fields.values())
     else:
         return None
@@ -315,9 +310,7 @@ def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
         IterableOf: ("list", "tuple", "Sequence"),
     }
     if isinstance(subject, Pointer):
-        obj = interp.heap_object(subject)
-        types = {"dict": ("dict", "Mapping"), "list": ("list", "Sequence"), "set": ("set",)}.get(obj.kind)
-        return name in types if types is not None else None
+        return interp.heap_object(subject).matches_class(name)
     if isinstance(subject, Tensor) and (subject.maybe_container or not subject.is_certain):
         return None
     names = type_names.get(type(subject))

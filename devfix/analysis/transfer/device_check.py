@@ -6,6 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -83,9 +84,11 @@ def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
 
 def weight_operands(interp: Interpreter, pointer: Pointer, text: str) -> OperandSet:
     """Return a module's own weights as an operand."""
-    obj = interp.heap_object(pointer)
-    pairs = [(device, Operand(text, module=pointer)) for device in sorted(obj.devices, key=lambda p: p.kind)]
-    return OperandSet(pairs, grad=interp.now.runtime.gradients and not obj.get("frozen"))
+    module = module_at(interp, pointer)
+    devices = sorted(module.devices, key=lambda device: device.kind) if module is not None else []
+    pairs = [(device, Operand(text, module=pointer)) for device in devices]
+    is_frozen = module is not None and module.frozen
+    return OperandSet(pairs, grad=interp.now.runtime.gradients and not is_frozen)
 
 
 def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> list[OperandSet]:
@@ -103,9 +106,8 @@ def tensors_in(interp: Interpreter, value: Value, text: str, depth: int = 0) -> 
     if isinstance(value, IterableOf):
         return tensors_in(interp, value.element, text, depth + 1)
     if isinstance(value, Pointer):
-        obj = interp.heap_object(value)
-        if obj.kind in ("list", "dict", "set", "batch", "batch-object"):
-            return [operand for item in obj.contents for operand in tensors_in(interp, item, text, depth + 1)]
+        items = interp.heap_object(value).tensors()
+        return [operand for item in items for operand in tensors_in(interp, item, text, depth + 1)]
     return []
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.path_conditions import assume, assumed
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -17,9 +18,7 @@ from devfix.analysis.domain.values import (
     Device,
     DeviceValue,
     External,
-    HeapObject,
     IterableOf,
-    Pointer,
     Text,
     TupleValue,
     Union,
@@ -29,6 +28,8 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations.execution import AttributeRead
 from devfix.analysis.stdlib import containers
+from devfix.analysis.stdlib.containers import DictObject, ListObject, SetObject, new_list
+from devfix.analysis.stdlib.items import is_non_string_key
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
@@ -77,10 +78,10 @@ def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:
 
 def _list(interp: Interpreter, node: ast.List | ast.Set) -> Value:
     items = _evaluate_items(interp, node.elts)
-    kind = "set" if isinstance(node, ast.Set) else "list"
+    kind = SetObject if isinstance(node, ast.Set) else ListObject
     if items is None:
-        return interp.new(HeapObject(kind, default_item=join(evaluate(interp, element) for element in node.elts)))
-    return interp.new(HeapObject(kind, fields={str(i): item for i, item in enumerate(items)}))
+        return interp.new(kind(default_item=join(evaluate(interp, element) for element in node.elts)))
+    return interp.new(kind(fields={str(i): item for i, item in enumerate(items)}))
 
 
 def _evaluate_items(interp: Interpreter, nodes: list[ast.expr]) -> list[Value] | None:
@@ -104,14 +105,15 @@ def _dict(interp: Interpreter, node: ast.Dict) -> Value:
     for key, value_node in zip(node.keys, node.values, strict=False):
         value = evaluate(interp, value_node)
         if key is None:
-            if isinstance(value, Pointer) and interp.heap_object(value).kind == "dict":
-                fields.update(interp.heap_object(value).fields)
-                default_item = interp.heap_object(value).default_item or default_item
+            given = object_at(interp, value, Mapping)
+            if given is not None:
+                fields.update(given.fields)
+                default_item = given.default_item or default_item
             else:
                 default_item = UNKNOWN
             continue
         name = evaluate(interp, key)
-        has_other_keys |= assignment.is_non_string_key(name)
+        has_other_keys |= is_non_string_key(name)
         if isinstance(name, Const):
             fields[str(name.value)] = value
         else:
@@ -124,16 +126,15 @@ def _comprehension(interp: Interpreter, node: ast.ListComp | ast.SetComp | ast.G
     if isinstance(node, ast.GeneratorExp) and not is_exact:
         return IterableOf(functions.join_by_identity(interp, results))
     if is_exact:
-        elements = interp.new(HeapObject("list", fields={str(i): value for i, value in enumerate(results)}))
+        elements = new_list(interp, results)
     else:
-        elements = interp.new(HeapObject("list", default_item=functions.join_by_identity(interp, results)))
+        elements = interp.new(ListObject(default_item=functions.join_by_identity(interp, results)))
     containers.observe_items(interp, elements, node.elt)
     return elements
 
 
 def _new_dict(interp: Interpreter, fields: dict[str, Value], default_item: Value | None, has_other_keys: bool) -> Value:
-    info = (("odd-keys", True),) if has_other_keys else ()
-    return interp.new(HeapObject("dict", fields=fields, default_item=default_item, info=info))
+    return interp.new(DictObject(fields=fields, default_item=default_item, odd_keys=has_other_keys))
 
 
 def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
@@ -146,7 +147,7 @@ def _dict_comprehension(interp: Interpreter, node: ast.DictComp) -> Value:
     for pair in pairs:
         assert isinstance(pair, TupleValue)
         key, value = pair.items
-        has_other_keys |= assignment.is_non_string_key(key)
+        has_other_keys |= is_non_string_key(key)
         if isinstance(key, Const):
             fields[str(key.value)] = value
         else:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import overlays
 from devfix.analysis.domain import classes
+from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     NONE,
@@ -19,7 +20,6 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
-    HeapObject,
     IterableOf,
     Keywords,
     Number,
@@ -29,7 +29,11 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
+from devfix.analysis.overlays.transformers_ import TokenizerObject
 from devfix.analysis.stdlib import builtins, numpy_, sequences
+from devfix.analysis.stdlib.argparse_ import ParserObject
+from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import (
     checkpoints,
     data,
@@ -41,6 +45,8 @@ from devfix.analysis.torch import (
     optimizers,
     tensor_functions,
 )
+from devfix.analysis.torch.data import LoaderObject
+from devfix.analysis.torch.schedulers import ScalerObject, SchedulerObject
 from devfix.analysis.transfer import iteration, modelled_calls
 from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
@@ -70,7 +76,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
             device = _device_map_target(interp, keywords)
             return library_modules.opaque_module(interp, name, node, device)
         if name.startswith("transformers."):
-            return interp.new(HeapObject("tokenizer", name, allocated_at=interp.point(node)))
+            return interp.new(TokenizerObject(name, allocated_at=interp.point(node)))
         return unknown_result(interp, name, args, node)
     if model is not None:
         return _call_model(interp, model, args, keywords, node)
@@ -127,8 +133,8 @@ def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None
         return UNKNOWN_DEVICE
     device_map = keywords.get("device_map", NONE)
     if isinstance(device_map, Pointer):
-        obj = interp.heap_object(device_map)
-        device_map = obj.fields.get("", UNKNOWN) if obj.kind == "dict" and len(obj.fields) == 1 else UNKNOWN
+        mapping = object_at(interp, device_map, Mapping)
+        device_map = mapping.fields.get("", UNKNOWN) if mapping is not None and len(mapping.fields) == 1 else UNKNOWN
     if device_map == NONE:
         return None
     names_device = isinstance(device_map, (DeviceValue, Const, Number))
@@ -152,22 +158,13 @@ def _check_opaque_training_call(
 ) -> None:
     """Check a module passed with a loader and a device to an unknown function: its weights must be on one device."""
     values = [*args, *keywords.values()]
-    has_loader = any(isinstance(value, Pointer) and interp.heap_object(value).kind == "loader" for value in values)
+    has_loader = any(object_at(interp, value, LoaderObject) is not None for value in values)
     has_device = any(isinstance(value, DeviceValue) for value in values)
     for value in values:
-        if has_loader and has_device and isinstance(value, Pointer) and interp.heap_object(value).kind == "module":
-            weighted = [
-                (path, part)
-                for path, part in module_tree.named_modules(interp, value)
-                if interp.heap_object(part).weights
-            ]
-            check_same_device(
-                interp,
-                node,
-                name.split(".")[-1],
-                [weight_operands(interp, part, path) for path, part in weighted],
-                opaque=True,
-            )
+        if has_loader and has_device and isinstance(value, Pointer):
+            weighted = module_tree.weighted_modules(interp, value)
+            operands = [weight_operands(interp, part, path) for path, part, _ in weighted]
+            check_same_device(interp, node, name.split(".")[-1], operands, opaque=True)
 
 
 def _escape(interp: Interpreter, args: list[Value], keywords: Keywords) -> None:
@@ -181,15 +178,12 @@ def unknown_result(
     array = numpy_.result_of(name, args, keywords or {}, node)
     if array is not None:
         return array
-    loaders = [value for value in args if isinstance(value, Pointer) and interp.heap_object(value).kind == "loader"]
+    loaders = [value for value in args if object_at(interp, value, LoaderObject) is not None]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))
     keyword_names = {keyword.arg for keyword in node.keywords}
     constructed = name.split(".")[-1][:1].isupper() and not keyword_names & {"device", "device_map", None}
-    info = (("constructed", True),) if constructed else ()
-    return interp.new(
-        HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node), info=info)
-    )
+    return interp.new_opaque(name, node, constructed=constructed)
 
 
 # --- classes ------------------------------------------------------------------------------------------------------
@@ -199,7 +193,7 @@ def _optimizer(interp: Interpreter, model: Model, args: list[Value], keywords: K
 
 def _scheduler(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     fields = {"optimizer": args[0]} if args else {}
-    return interp.new(HeapObject("scheduler", model.name, fields=fields, allocated_at=interp.point(node)))
+    return interp.new(SchedulerObject(model.name, fields=fields, allocated_at=interp.point(node)))
 
 
 def _distribution(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -230,7 +224,7 @@ _CONSTRUCTORS: dict[str, Callable[[Interpreter, Model, list[Value], Keywords, as
 
 # --- code for what no signature describes -------------------------------------------------------------------------
 def _scaler(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(HeapObject("scaler", name, allocated_at=interp.point(node)))
+    return interp.new(ScalerObject(name, allocated_at=interp.point(node)))
 
 
 def _partial(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -247,18 +241,19 @@ def _dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Key
 
 
 def _default_dict(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(HeapObject("dict", default_item=UNKNOWN))
+    return interp.new(DictObject(default_item=UNKNOWN))
 
 
 def _namespace(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     fields = dict(keywords)
-    if args and isinstance(args[0], Pointer) and interp.heap_object(args[0]).kind == "dict":
-        fields = {**interp.heap_object(args[0]).fields, **fields}
-    return interp.new(HeapObject("instance", "namespace", fields=fields))
+    given = object_at(interp, args[0], Mapping) if args else None
+    if given is not None:
+        fields = {**given.fields, **fields}
+    return interp.new(InstanceObject("namespace", fields=fields))
 
 
 def _parser(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(HeapObject("parser", name))
+    return interp.new(ParserObject(name))
 
 
 def _joins_paths(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

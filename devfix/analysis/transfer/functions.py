@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
 from devfix.analysis.domain.location import Activation
+from devfix.analysis.domain.objects import Container, Mapping
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     Function,
-    HeapObject,
     IterableOf,
     Pointer,
     Tensor,
@@ -24,6 +24,8 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import argparse_
+from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
 from devfix.syntax.tree import text_of, walk
 
@@ -91,17 +93,13 @@ def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
     if not isinstance(value, Pointer) or depth > MAX_NESTING:
         return value
     obj = interp.heap_object(value)
-    if obj.kind == "instance" and obj.allocated_at is not None:
+    if isinstance(obj, InstanceObject) and obj.allocated_at is not None:
         return (obj.cls, obj.allocated_at.node)
-    if obj.kind not in ("list", "dict") or obj.cls is not None:
+    if not isinstance(obj, Container):
         return value
     fields = tuple((name, _identity(interp, item, depth + 1)) for name, item in obj.fields.items())
-    return (
-        obj.kind,
-        fields,
-        obj.info,
-        None if obj.default_item is None else _identity(interp, obj.default_item, depth + 1),
-    )
+    rest = None if obj.default_item is None else _identity(interp, obj.default_item, depth + 1)
+    return (obj.builtin, fields, rest, obj.holder, obj.position, isinstance(obj, Mapping) and obj.odd_keys)
 
 
 def call_function(
@@ -175,7 +173,7 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
             interp, parameter, argument if argument is not None else _missing_argument(interp, function, parameter)
         )
     if spec.kwarg is not None:
-        interp.bind(spec.kwarg.arg, interp.new(HeapObject("dict", fields=keywords, default_item=unpacked)))
+        interp.bind(spec.kwarg.arg, interp.new(DictObject(fields=keywords, default_item=unpacked)))
 
 
 def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> None:

@@ -5,19 +5,29 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import external_bases, find_member, is_managed, is_module_class, mro
+from devfix.analysis.domain.classes import (
+    external_bases,
+    find_member,
+    is_device_placing_trainer,
+    is_managed,
+    is_module_class,
+    mro,
+)
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
     ClassValue,
     Function,
-    HeapObject,
     IterableOf,
     Pointer,
     Value,
 )
+from devfix.analysis.overlays.transformers_ import TrainerObject
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import library_modules, optimizers
+from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
 from devfix.models.index import has_weights, lookup, root_of
 from devfix.syntax.tree import text_of
@@ -52,8 +62,7 @@ def instantiate(
         )
         managed = any(is_managed(name) for name in names)
         pointer = interp.new(
-            HeapObject(
-                "module",
+            ModuleObject(
                 names[0] if names else "",
                 cls,
                 devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_device}),
@@ -62,7 +71,8 @@ def instantiate(
             )
         )
     else:
-        pointer = interp.new(HeapObject("instance", cls.node.name, cls, allocated_at=interp.point(node)))
+        kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
+        pointer = interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
         _fill_dataclass(interp, pointer, cls, args, keywords)
@@ -72,7 +82,7 @@ def instantiate(
     elif any(name in _MAPPINGS for name in names):
         items = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
-    elif interp.heap_object(pointer).kind == "module" and names and names[0] != "torch.nn.Module":
+    elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
     return pointer
 

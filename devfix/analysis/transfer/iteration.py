@@ -6,12 +6,11 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
+from devfix.analysis.domain.objects import BatchSource
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
     UNKNOWN_DEVICE,
-    Bound,
     Const,
     IterableOf,
     Origin,
@@ -25,8 +24,8 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.stdlib.containers import is_unrollable
-from devfix.analysis.torch import batch_objects, batches, data_sources
+from devfix.analysis.stdlib.items import is_unrollable
+from devfix.analysis.torch import batch_objects, batches
 from devfix.analysis.torch.module_tree import weights_device
 
 if TYPE_CHECKING:
@@ -34,36 +33,12 @@ if TYPE_CHECKING:
 
 __all__ = ["element", "elements", "unpack"]
 
-_BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
-
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
     """Return the elements one by one if they are known and few, else ``None``."""
     if isinstance(value, TupleValue) and is_unrollable(interp, value.items):
         return list(value.items)
-    if isinstance(value, Pointer):
-        obj = interp.heap_object(value)
-        if obj.default_item is None and obj.fields and is_unrollable(interp, obj.fields.values()):
-            if obj.kind in ("list", "set") or obj.name in ("torch.nn.Sequential", "torch.nn.ModuleList"):
-                return list(obj.fields.values())
-            if obj.kind == "dict":
-                return [Const(key) for key in obj.fields]
-            if obj.kind == "instance" and is_named_tuple(interp, value):
-                return list(obj.fields.values())
-            if obj.kind == "instance" and is_plain_object(interp, value):
-                return [Const(key) for key in obj.fields]  # keys of its ``__dict__``
-    return None
-
-
-def is_plain_object(interp: Interpreter, pointer: Pointer) -> bool:
-    """Return whether a project object is not iterable; if it is iterated, it represents its ``vars()``."""
-    cls = interp.heap_object(pointer).cls
-    methods = ("__iter__", "__getitem__")
-    return (
-        cls is not None
-        and set(external_bases(cls)) <= _BARE
-        and all(find_member(interp, cls, name) is None for name in methods)
-    )
+    return interp.heap_object(value).elements(interp, value) if isinstance(value, Pointer) else None
 
 
 def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
@@ -96,37 +71,16 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
 
 def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value:
     obj = interp.heap_object(pointer)
-    if obj.get("moves-batches-to") is not None:
-        plain = interp.new(replace(obj, info=tuple(pair for pair in obj.info if pair[0] != "moves-batches-to")))
-        inner_element = UNKNOWN if obj.kind == "opaque" else _element_of_object(interp, plain, node, moved)
-        unknown = Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
-        return (
-            unknown
-            if isinstance(inner_element, Unknown)
-            else batch_objects.move_batch(interp, inner_element, obj.get("moves-batches-to"))
-        )
-    if obj.kind == "loader":
-        return batches.next_batch(interp, pointer, node)
-    if obj.kind == "dict":
-        return join(Const(key) for key in obj.fields) if obj.fields and obj.default_item is None else Text()
-    if obj.kind in ("list", "set", "module") or is_named_tuple(interp, pointer):
-        inner = obj.contents
-        return join(inner) if inner else UNKNOWN
-    if obj.cls is not None:
-        iterator = interp.attribute(pointer, "__iter__", node)
-        if isinstance(iterator, Bound):
-            result = interp.call(iterator, [], {}, batches.implicit_call(node))
-            return element(interp, result, node, moved) if result != pointer else _next_element(interp, pointer, node)
-    if obj.kind in ("instance", "dataset"):
-        one = batches.sample(interp, pointer, node)
-        if not isinstance(one, Unknown):
-            return batches.tag_origins(interp, one, data_sources.source_key(interp, "batch", node), ())
+    if isinstance(obj, BatchSource) and obj.batch_device is not None:
+        plain = replace(obj, batch_device=None)
+        found = plain.element(interp, interp.new(plain), node, moved)
+        if found is None or isinstance(found, Unknown):
+            return Tensor(UNKNOWN_DEVICE, maybe_container=True, is_certain=False)
+        return batch_objects.move_batch(interp, found, obj.batch_device)
+    found = obj.element(interp, pointer, node, moved)
+    if found is not None:
+        return found
     return batches.unknown_batch(interp, node) if moved else UNKNOWN
-
-
-def _next_element(interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
-    step = interp.attribute(pointer, "__next__", node)
-    return interp.call(step, [], {}, batches.implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
 
 
 def _inner(value: Tensor, name: str) -> Tensor:
@@ -152,15 +106,5 @@ def unpack(interp: Interpreter, value: Value, count: int) -> list[Value]:
         case Parameters():
             return [element(interp, value, ast.Constant(None))] * count
         case Pointer():
-            obj = interp.heap_object(value)
-            if obj.kind in ("list", "module", "instance", "dict"):
-                values = list(obj.fields.values())
-                if obj.kind == "dict":
-                    return [Const(key) for key in obj.fields] if len(values) == count else [Text()] * count
-                if len(values) == count and obj.default_item is None:
-                    return values
-                if obj.default_item is not None:
-                    return [obj.fields.get(str(i), obj.default_item) for i in range(count)]
-            if obj.kind == "dataset":
-                return [value] * count
+            return interp.heap_object(value).unpack(interp, value, count)
     return [UNKNOWN] * count

@@ -6,9 +6,10 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Pointer, TupleValue, Value, alternatives
+from devfix.analysis.domain.values import TupleValue, Value, alternatives
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.tree import text_of, walk
@@ -54,9 +55,7 @@ def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
     """
     items = element.items if isinstance(element, TupleValue) else (element,)
     options = alternatives(items[-1]) if items else ()
-    if len(options) < 2 or not any(
-        isinstance(option, Pointer) and interp.heap_object(option).kind == "module" for option in options
-    ):
+    if len(options) < 2 or all(module_at(interp, option) is None for option in options):
         return []
     if isinstance(element, TupleValue):
         return [TupleValue((*items[:-1], option)) for option in options]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, parameter_copies, random_branches
+from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -18,7 +19,6 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
-    HeapObject,
     IterableOf,
     Keywords,
     Number,
@@ -34,6 +34,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import builtins, numpy_
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.torch import factories, library_modules, rng
 from devfix.analysis.transfer.bound_call import Argument, BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in
@@ -217,7 +218,7 @@ def _of(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _C
         tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
         if tensors:
             return join(tensors)
-        if isinstance(value, Pointer) and interp.heap_object(value).kind == "list":
+        if object_at(interp, value, ListObject) is not None:
             inner = interp.element(value, site.node)
             if isinstance(inner, Tensor):
                 return inner
@@ -260,7 +261,7 @@ def _copy(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: 
 
 def _anything(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
     if call.signature.parameters and _is_class_that_reads(site, call):
-        return _object_of(interp, site.name, site.node)
+        return interp.new_opaque(site.name, site.node)
     return numpy_.result_of(site.name, site.args, site.keywords, site.node) or Unknown(f"{site.name}()")
 
 
@@ -270,13 +271,8 @@ def _is_class_that_reads(site: Site, call: BoundCall) -> bool:
     return reads and site.name.split(".")[-1][:1].isupper()
 
 
-def _object_of(interp: Interpreter, name: str, node: ast.Call) -> Pointer:
-    """Create an object whose methods may be in a stub, and which moves nothing."""
-    return interp.new(HeapObject("opaque", name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=interp.point(node)))
-
-
 def _object(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
-    return _object_of(interp, word.arguments[0].name, site.node)
+    return interp.new_opaque(word.arguments[0].name, site.node)
 
 
 def _module(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:

@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
+from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
     DeviceValue,
-    HeapObject,
     Number,
     Parameters,
-    Pointer,
     Tensor,
     Text,
     TupleValue,
@@ -24,6 +23,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import numpy_
+from devfix.analysis.stdlib.containers import ListObject, new_list
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -82,8 +82,8 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
             return concatenated
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
         return format_string(left)
-    if isinstance(left, Pointer) and interp.heap_object(left).kind == "list":
-        return interp.new(HeapObject("list", default_item=iteration.element(interp, left, node)))
+    if object_at(interp, left, ListObject) is not None:
+        return interp.new(ListObject(default_item=iteration.element(interp, left, node)))
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
@@ -97,14 +97,14 @@ def _concatenate(interp: Interpreter, left: Value, right: Value) -> Value | None
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
     if isinstance(left, Parameters) or isinstance(right, Parameters):
-        return interp.new(HeapObject("list", fields={"0": left, "1": right}))
-    if all(isinstance(operand, Pointer) and interp.heap_object(operand).kind == "list" for operand in (left, right)):
-        lists = [interp.heap_object(operand) for operand in (left, right) if isinstance(operand, Pointer)]
-        items = [item for obj in lists for item in (*obj.fields.values(), obj.default_item) if item is not None]
-        if all(obj.default_item is None for obj in lists):
-            return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(items)}))
-        return interp.new(HeapObject("list", default_item=join(items)))
-    return None
+        return interp.new(ListObject(fields={"0": left, "1": right}))
+    one, two = object_at(interp, left, ListObject), object_at(interp, right, ListObject)
+    if one is None or two is None:
+        return None
+    items = [*one.contents, *two.contents]
+    if one.default_item is None and two.default_item is None:
+        return new_list(interp, items)
+    return interp.new(ListObject(default_item=join(items)))
 
 
 def format_string(value: Value) -> Value:

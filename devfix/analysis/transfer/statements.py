@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import lazy_caches, scopes
 from devfix.analysis.domain import path_conditions
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
 from devfix.analysis.observations.execution import ExpressionStatement
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.transfer import (
     assignment,
     attributes,
@@ -217,7 +219,7 @@ def _augmented(interp: Interpreter, stmt: ast.AugAssign) -> None:
 
 def _is_extendable(interp: Interpreter, pointer: Pointer) -> bool:
     obj = interp.heap_object(pointer)
-    return obj.kind == "list" or (obj.kind == "module" and obj.name == "torch.nn.ModuleList")
+    return isinstance(obj, ListObject) or (isinstance(obj, Module) and obj.name == "torch.nn.ModuleList")
 
 
 def _extend_call(stmt: ast.AugAssign) -> ast.Call:

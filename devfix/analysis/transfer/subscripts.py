@@ -6,17 +6,14 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import is_named_tuple
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     UNKNOWN,
-    UNKNOWN_DEVICE,
     Const,
     DeviceValue,
     External,
-    HeapObject,
     IterableOf,
     Number,
     Origin,
@@ -31,8 +28,8 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import numpy_
-from devfix.analysis.torch import batches, data_sources, module_tree
-from devfix.analysis.transfer import calls, iteration
+from devfix.analysis.stdlib.items import sliced
+from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
 
@@ -87,7 +84,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
     match base:
         case TupleValue(items):
             if isinstance(node.slice, ast.Slice):
-                return TupleValue(_sliced(items, node.slice)) if _sliced(items, node.slice) is not None else base
+                return TupleValue(tuple(sliced(items, node.slice)))
             if isinstance(key, Const) and isinstance(key.value, int) and -len(items) <= key.value < len(items):
                 return items[key.value]
             return join(items)
@@ -100,15 +97,15 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case Tensor():
             keys = key.items if isinstance(key, TupleValue) else (key,)
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            sliced = any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts)
-            selects_element = not sliced and all(_may_be_number(k) for k in keys)
+            has_slice = any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts)
+            selects_element = not has_slice and all(_may_be_number(k) for k in keys)
             if selects_element:
                 return replace(base, maybe_zero_dim=True)  # an element may have no dimensions
             return base
         case Pointer() if is_named_tuple(interp, base):
             return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
         case Pointer():
-            return _item_of_object(interp, base, name, node)
+            return interp.heap_object(base).item(interp, base, name, node)
         case IterableOf(inner):
             return inner
         case Unknown(symbol):
@@ -129,93 +126,3 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
 
 def _may_be_number(key: Value) -> bool:
     return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
-
-
-def _graph_dataset_item(pointer: Pointer, node: ast.Subscript) -> Value:
-    """Index a dataset of graphs: a slice is a dataset, any other key yields an item or a dataset."""
-    return pointer if isinstance(node.slice, ast.Slice) else UNKNOWN
-
-
-def _sliced(items: tuple[Value, ...], node: ast.Slice) -> tuple[Value, ...]:
-    bounds: list[int | None] = []
-    for part in (node.lower, node.upper, node.step):
-        if part is None:
-            bounds.append(None)
-        elif isinstance(part, ast.Constant) and isinstance(part.value, int):
-            bounds.append(part.value)
-        elif isinstance(part, ast.UnaryOp) and isinstance(part.op, ast.USub) and isinstance(part.operand, ast.Constant):
-            if not isinstance(part.operand.value, int):
-                return items
-            bounds.append(-part.operand.value)
-        else:
-            return items
-    return items[slice(*bounds)]
-
-
-def _item_of_object(interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
-    obj = interp.heap_object(pointer)
-    if obj.cls is not None and obj.kind != "module":
-        getter = interp.attribute(pointer, "__getitem__", node)
-        if isinstance(getter, calls.Bound):
-            call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
-            key = Const(name) if name is not None else Number("index")
-            result = interp.call(getter, [key], {}, call)
-            if not isinstance(result, (Tensor, TupleValue, Pointer)):
-                return result
-            return batches.tag_origins(interp, result, data_sources.source_key(interp, "batch", node), ())
-    if obj.kind == "dataset":
-        one = batches.sample(interp, pointer, node)
-        if isinstance(one, Pointer) and interp.heap_object(one).kind == "batch-object":
-            return (
-                batches.single_graph(interp, pointer, node) if name is not None else _graph_dataset_item(pointer, node)
-            )
-        return (
-            batches.tag_origins(interp, one, data_sources.source_key(interp, "batch", node), ())
-            if _is_tuple_of_tensors(one)
-            else UNKNOWN
-        )
-    if obj.kind == "loader":
-        return UNKNOWN
-    if obj.get("partly-moved"):
-        return Tensor(UNKNOWN_DEVICE, maybe_container=True)  # a partly moved store of a graph
-    if isinstance(node.slice, ast.Slice):
-        items = obj.contents
-        if obj.kind == "list":
-            if obj.default_item is None:
-                sliced = _sliced(tuple(items), node.slice)
-                return interp.new(HeapObject("list", fields={str(i): item for i, item in enumerate(sliced)}))
-            return interp.new(HeapObject("list", default_item=join(items)))
-        return pointer
-    if name is not None and name.lstrip("-").isdigit() and obj.kind in ("list", "module") and name not in obj.fields:
-        numbered = [key for key in obj.fields if key.isdigit()]
-        if int(name) < 0 and numbered and obj.default_item is None:
-            name = str(len(numbered) + int(name))
-    if name is not None and name in obj.fields:
-        return obj.fields[name]
-    if obj.default_item is not None:
-        rest = obj.default_item
-        if (
-            isinstance(rest, Tensor)
-            and rest.maybe_container
-            and rest.origins
-            and name is not None
-            and rest.device == CPU
-        ):
-            return Tensor(
-                CPU, tuple(Origin(b.kind, b.site_id, (*b.path, name)) for b in rest.origins), rest.is_certain, True
-            )
-        return rest
-    if obj.kind == "module" and module_tree.is_opaque(obj):
-        return module_tree.opaque_child(interp, pointer, name or "*")
-    if obj.kind in ("list", "module") and name is None and obj.fields:
-        return join(obj.fields.values())
-    if obj.kind == "dict" and name is None and obj.fields:
-        return join(obj.fields.values())
-    if obj.kind == "instance" and name is None:
-        return attribute_stores.computed_attribute(interp, pointer)
-    return Unknown(f"{obj.name or obj.kind}#{pointer.id}.{name}" if name else "")
-
-
-def _is_tuple_of_tensors(value: Value) -> bool:
-    """Return whether a dataset item is a tuple of certain tensors."""
-    return isinstance(value, TupleValue) and all(isinstance(item, Tensor) and item.is_certain for item in value.items)

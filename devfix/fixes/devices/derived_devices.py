@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import Pointer, Tensor, alternatives
+from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.values import Tensor, alternatives
 from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
 
@@ -58,5 +59,4 @@ def _is_device_of_value(moved: ProgramPoint, node: ast.Attribute) -> bool:
     assert state is not None  # checked by the caller
     if value is None:
         return True
-    parts = [state.heap_object(option).kind for option in alternatives(value) if isinstance(option, Pointer)]
-    return "module" in parts or any(isinstance(option, Tensor) for option in alternatives(value))
+    return any(isinstance(option, Tensor) or module_at(state, option) is not None for option in alternatives(value))

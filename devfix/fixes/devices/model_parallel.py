@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, OTHER_ACCELERATOR, Device
 from devfix.analysis.scenarios import device_argument_of, literal_device
 
@@ -23,7 +24,7 @@ def is_model_parallel(observations: Observations) -> bool:
         state = mismatch.point.state
         objects = [] if state is None else [obj for _, obj in state.heap_objects()]
         for obj in objects:
-            if obj.kind == "module" and obj.weights and len(obj.devices) == 1:
+            if isinstance(obj, Module) and obj.weights and len(obj.devices) == 1:
                 devices_of_modules |= obj.devices
         if devices_of_modules >= {ACCELERATOR, OTHER_ACCELERATOR}:
             return True

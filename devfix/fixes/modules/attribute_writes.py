@@ -10,9 +10,11 @@ from functools import cached_property
 from devfix.analysis import Observations
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import HeapObject, Module
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ClassValue, HeapObject, Origin
+from devfix.analysis.domain.values import ClassValue, Origin
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings
 from devfix.syntax.tree import SourceTree
 
@@ -79,7 +81,7 @@ class Attribute:
     @property
     def is_module_attribute(self) -> bool:
         """Whether an ``nn.Module`` has the attribute."""
-        return any(obj.kind == "module" for obj in self.owners)
+        return any(isinstance(obj, Module) for obj in self.owners)
 
     @property
     def moved(self) -> ProgramPoint | None:
@@ -148,7 +150,7 @@ def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:
     state = attribute.uses[0].state
     for stored in attribute.stored:
         for ref in stored.owners:
-            if state.has(ref.id) and state.heap_object(ref).kind == "instance":
+            if state.has(ref.id) and isinstance(state.heap_object(ref), InstanceObject):
                 yield "object", ref.id
 
 

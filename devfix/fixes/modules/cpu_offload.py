@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer, Tensor, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
@@ -92,8 +93,8 @@ def offloaded_modules(observations: Observations) -> list[OffloadedModule]:
 def _returns_object(point: ProgramPoint, operand: Operand) -> bool:
     assert point.state is not None
     assert operand.module is not None
-    obj = point.state.heap_object(operand.module)
-    return bool(obj.get("opaque")) and not obj.name.startswith(("torchvision.", "torch.", "timm."))
+    obj = module_at(point.state, operand.module)
+    return obj is not None and obj.opaque and not obj.name.startswith(("torchvision.", "torch.", "timm."))
 
 
 def _call_of_module(mismatch: DeviceMismatch, operand: Operand) -> tuple[ast.Call, CallFrame] | None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from devfix.analysis import Observations
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import HeapObject, Module
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, HeapObject, Pointer, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import visible
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.modules.registered_containers import is_in_container
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
 
@@ -95,23 +97,21 @@ def chain_of(state: State, part: Pointer) -> list[int]:
 
 def _is_wrapper(state: State, key: int) -> bool:
     """Whether a module is a wrapper such as ``DistributedDataParallel``, which leaves its module on its device."""
-    return bool(state.at(key).get("data-parallel"))
+    obj = state.at(key)
+    return isinstance(obj, Module) and obj.data_parallel
 
 
 def _is_in_plain_object(state: State, key: int) -> bool:
     """Whether a plain object stored in a module holds it: a move of that module does not reach it."""
-    holders = _holders(state, key, ("instance",))
-    return any(_holders(state, keeper, ("module",)) for keeper in holders)
+    return any(_holders(state, keeper, Module) for keeper in _holders(state, key, InstanceObject))
 
 
-def _holders(state: State, key: int, kinds: tuple[str, ...]) -> list[int]:
+def _holders(state: State, key: int, kind: type[HeapObject]) -> list[int]:
     found = []
     for holder, obj in state.heap_objects():
-        if obj.kind in kinds:
-            values = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
-            if any(
-                isinstance(option, Pointer) and option.id == key for value in values for option in alternatives(value)
-            ):
+        if isinstance(obj, kind):
+            options = [option for value in obj.contents for option in alternatives(value)]
+            if any(isinstance(option, Pointer) and option.id == key for option in options):
                 found.append(holder)
     return found
 
@@ -128,7 +128,7 @@ def root_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> 
                 ranked.append((root.chain.index(option.id), 0, name))
                 continue
             obj = point.state.heap_object(option)
-            if obj.kind != "instance":
+            if not isinstance(obj, InstanceObject):
                 continue
             ranked.extend(
                 (root.chain.index(part.id), 1, f"{name}.{field}")
@@ -156,7 +156,7 @@ def container_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule
 
 def _is_container_of(state: State, key: int, root_id: int) -> bool:
     obj = state.at(key)
-    if obj.kind != "instance" or obj.cls is None:
+    if not isinstance(obj, InstanceObject) or obj.cls is None:
         return False
     holds_root = any(
         isinstance(part, Pointer) and part.id == root_id for v in obj.fields.values() for part in alternatives(v)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from devfix.analysis.domain.location import CallFrame
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import visible
@@ -69,7 +70,7 @@ def _wrapper(mismatch: DeviceMismatch, root: RootModule) -> ast.Call | None:
     if isinstance(node, ast.Call) and text_of(node.func).split(".")[-1] in ("DDP", "DistributedDataParallel"):
         return node
     for _, obj in state.heap_objects() if state is not None else ():
-        wrapped = alternatives(obj.fields["module"]) if obj.get("data-parallel") and "module" in obj.fields else ()
+        wrapped = alternatives(obj.fields["module"]) if isinstance(obj, Module) and obj.data_parallel else ()
         if any(isinstance(option, Pointer) and option.id in root.chain for option in wrapped):
             allocated_at = obj.allocated_at.node if obj.allocated_at is not None else None
             return allocated_at if isinstance(allocated_at, ast.Call) else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ClassValue, Const, External, Pointer, Tensor, TupleValue, Value, alternatives
 from devfix.analysis.scopes import visible
@@ -29,7 +30,6 @@ __all__ = [
     "use_problem",
 ]
 
-_CONTAINERS = ("list", "dict", "set")
 _MAX_DEPTH = 3
 
 # Methods of lists and dictionaries that their registered counterparts lack, and names that keys may not have:
@@ -69,7 +69,7 @@ def holders(state: State, part: Pointer) -> Iterator[ContainerAttribute]:
     while pending:
         target_ids, pending = set(pending), []
         for key, obj in state.heap_objects():
-            if obj.kind != "module":
+            if not isinstance(obj, Module):
                 continue
             named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
             for name, value in named:
@@ -100,23 +100,24 @@ def holds(state: State, value: Value, target_ids: set[int], depth: int = 0) -> b
 def _contents(state: State, value: Value) -> list[Value]:
     if isinstance(value, TupleValue):
         return list(value.items)
-    if isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind in _CONTAINERS:
-        obj = state.heap_object(value)
-        return [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+    if isinstance(value, Pointer) and state.has(value.id):
+        container = object_at(state, value, Container)
+        return container.contents if container is not None else []
     return []
 
 
 def contents_problem(state: State, value: Value, depth: int = 0) -> str | None:
     """Return what, other than modules and containers of them, a container holds; ``None`` if nothing."""
-    if isinstance(value, Pointer) and state.heap_object(value).kind == "dict":
-        for key in state.heap_object(value).fields:
+    mapping = object_at(state, value, Mapping)
+    if mapping is not None:
+        for key in mapping.fields:
             if key in _MODULE_NAMES or "." in key or not key:
                 return f"`{key}` cannot be a key of a ModuleDict"
-        if state.heap_object(value).get("odd-keys"):
+        if mapping.odd_keys:
             return "its keys are not strings, but a ModuleDict takes only strings"
     for inner in _contents(state, value):
         for option in alternatives(inner):
-            if option == Const(None) or (isinstance(option, Pointer) and state.heap_object(option).kind == "module"):
+            if option == Const(None) or module_at(state, option) is not None:
                 continue
             nested = bool(_contents(state, option)) and depth < _MAX_DEPTH
             problem = (

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of, visible
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.insertion_point import all_live, enclosing, inside_module
 from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.reorder import common_block, reach
@@ -71,9 +73,7 @@ class OffloadedUse:
         assert self.moved.state is not None
         state = self.moved.state
         is_container = (
-            any(isinstance(o, Pointer) and state.heap_object(o).kind == "instance" for o in alternatives(value))
-            if value
-            else False
+            any(object_at(state, o, InstanceObject) is not None for o in alternatives(value)) if value else False
         )
         return ast.unparse(call.func.value) if is_container and _is_plain(call.func.value) else None
 

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, HeapObject, Tensor, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, UNKNOWN, Tensor, alternatives
 from devfix.analysis.observations import DeviceMismatch
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.module_move import module_move_at
 from devfix.fixes.modules.attribute_writes import Attribute, methods_of
 from devfix.fixes.modules.module_roots import RootModule, has_to_method, root_names, to_method
@@ -82,7 +84,7 @@ def move_owners(observations: Observations, attributes: list[Attribute]) -> list
         allocated_at = obj.allocated_at
         if (
             allocated_at is None
-            or obj.kind != "instance"
+            or not isinstance(obj, InstanceObject)
             or not isinstance(allocated_at.node, ast.Call)
             or not has_to_method(state, obj)
         ):

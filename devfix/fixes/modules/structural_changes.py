@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
 from devfix.analysis.observations import Operand
@@ -43,7 +44,8 @@ def structural_change(point: ProgramPoint, part: Pointer) -> StructuralChange | 
             if key in seen or not state.has(key):
                 continue
             seen.add(key)
-            attached, moved_at = state.at(key).attached_at, state.at(key).last_moved_at
+            obj = state.at(key)
+            attached, moved_at = obj.attached_at if isinstance(obj, Module) else None, obj.last_moved_at
             if (
                 attached is not None
                 and moved_at is not None
@@ -70,9 +72,8 @@ def parents_of(state: State, key: int) -> list[int]:
     """Return the ids of the modules that hold the object ``key``."""
     found = []
     for parent, obj in state.heap_objects():
-        values = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
-        if obj.kind == "module" and any(
-            isinstance(o, Pointer) and o.id == key for v in values for o in alternatives(v)
+        if isinstance(obj, Module) and any(
+            isinstance(o, Pointer) and o.id == key for v in obj.contents for o in alternatives(v)
         ):
             found.append(parent)
     return found

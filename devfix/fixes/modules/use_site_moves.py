@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, IterableOf, Pointer, Tensor, TupleValue, alternatives
 from devfix.analysis.observations import AttributeStore
@@ -111,19 +112,21 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
 def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:
     """Return the device expression of the module's own weights, if it has any when the method runs."""
     own = visible(point, call_frame).get("self")
-    if not isinstance(own, Pointer) or point.state is None or point.state.heap_object(own).kind != "module":
+    if not isinstance(own, Pointer) or point.state is None or module_at(point.state, own) is None:
         return None
     return "next(self.parameters()).device" if _has_weights(point.state, own, set()) else None
 
 
 def _has_weights(state: State, ref: Pointer, seen: set[int]) -> bool:
-    obj = state.heap_object(ref)
-    if ref.id in seen or obj.kind != "module":
+    module = module_at(state, ref)
+    if ref.id in seen or module is None:
         return False
     seen.add(ref.id)
-    if obj.weights and obj.cls is None:
+    if module.weights and module.cls is None:
         return True
-    parts = [option for value in obj.fields.values() for option in alternatives(value) if isinstance(option, Pointer)]
+    parts = [
+        option for value in module.fields.values() for option in alternatives(value) if isinstance(option, Pointer)
+    ]
     return any(_has_weights(state, part, seen) for part in parts)
 
 

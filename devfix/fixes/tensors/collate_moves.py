@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     ClassValue,
     Function,
-    HeapObject,
     Pointer,
     Tensor,
     TupleValue,
@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import DataSource, DeviceAssignment, HostAccess
 from devfix.analysis.scopes import visible
+from devfix.analysis.torch.data import LoaderObject
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.tree import text_of
@@ -55,7 +56,7 @@ def _is_same_loader(loader: HeapObject, source: DataSource) -> bool:
     if source.loader is None or source.point.state is None or not source.point.state.has(source.loader.id):
         return False
     state, other = source.point.state, source.point.state.heap_object(source.loader)
-    if other.kind != "loader":
+    if not isinstance(other, LoaderObject):
         return False
     classes = [
         _class_of(state.heap_object(dataset).cls)

@@ -8,13 +8,13 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     Const,
     External,
     IterableOf,
     Number,
-    Pointer,
     Tensor,
     Text,
     TupleValue,
@@ -68,13 +68,12 @@ def _comprehension(
     if style is None or style[1] is not None or found is None or not name.isidentifier():
         return None
     value, state = found
+    container = object_at(state, value, Container)
     if isinstance(value, TupleValue):
         elements: list[Value] = list(value.items)
         shape = "tuple"
-    elif isinstance(value, Pointer) and state.heap_object(value).kind in ("dict", "list"):
-        obj = state.heap_object(value)
-        elements = [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
-        shape = obj.kind
+    elif container is not None:
+        elements, shape = container.contents, container.builtin
     elif isinstance(value, IterableOf):
         elements, shape = [value.element], "list"
     elif isinstance(value, Tensor) and value.maybe_container and _unpacking_stars(misplaced, name):
@@ -113,10 +112,8 @@ def _all_tensors(state: State, value: Value) -> bool:
 
 def _dictionary_values(state: State, value: Value) -> list[Value]:
     """Return the values of a dictionary; empty for other values."""
-    if not isinstance(value, Pointer) or state.heap_object(value).kind != "dict":
-        return []
-    obj = state.heap_object(value)
-    return [*obj.fields.values(), *([obj.default_item] if obj.default_item is not None else [])]
+    mapping = object_at(state, value, Mapping)
+    return mapping.contents if mapping is not None else []
 
 
 def _is_tensor(value: Value) -> bool:

@@ -9,6 +9,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import Binding
+from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import device_for_batch
 from devfix.fixes.reorder import common_block
@@ -55,7 +56,7 @@ def _is_batch_object(observations: Observations, binding: Binding) -> bool:
     if found is None:
         return False
     value, state = found
-    return isinstance(value, Pointer) and state.has(value.id) and state.heap_object(value).kind == "batch-object"
+    return isinstance(value, Pointer) and state.has(value.id) and isinstance(state.heap_object(value), BatchObject)
 
 
 def _moves(observations: Observations, misplaced: MisplacedItem, binding: Binding) -> Iterator[tuple[Edit, str]]:

@@ -1,0 +1,164 @@
+"""Instances of project classes, and namespaces of options."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from devfix.analysis import attribute_stores
+from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
+from devfix.analysis.domain.objects import BatchPart, BatchSource
+from devfix.analysis.domain.values import (
+    UNKNOWN,
+    Bound,
+    Builtin,
+    ClassValue,
+    Const,
+    Function,
+    IterableOf,
+    Keywords,
+    Number,
+    Pointer,
+    Tensor,
+    TupleValue,
+    Unknown,
+    Value,
+    join,
+)
+from devfix.analysis.stdlib.containers import container_method
+from devfix.analysis.stdlib.items import escape_fields, is_unrollable, setting_after_write, unpack_fields
+from devfix.analysis.torch import batches, data_sources
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from devfix.analysis.domain.protocol import Interpreter
+
+__all__ = ["InstanceObject", "item_by_method", "iterated", "sample_of"]
+
+_BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
+_DICTIONARY_METHODS = frozenset("items keys values update".split())
+
+
+@dataclass(frozen=True)
+class InstanceObject(BatchPart, BatchSource):
+    """An instance of a project class that is no module, or a namespace."""
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method of the instance's ``__dict__``, or one that a library class defines."""
+        return container_method(interp, pointer, name, args, keywords, node)
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return ``__dict__``, what ``__getattr__`` returns, or an unknown value."""
+        if name == "__dict__":
+            return pointer
+        getter = find_member(interp, self.cls, "__getattr__") if self.cls is not None else None
+        if isinstance(getter, Function):
+            call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+            return interp.call(Bound(getter, pointer), [Const(name)], {}, call)
+        if name in _DICTIONARY_METHODS and self.cls is not None and "?" not in external_bases(self.cls):
+            return Builtin(pointer, name)  # of its ``__dict__``
+        return Unknown(f"{self.name or 'object'}#{pointer.id}.{name}")
+
+    def elements(self, interp: Interpreter, pointer: Pointer) -> list[Value] | None:
+        """Return the items of a named tuple, or the names of the attributes of an object that is not iterable."""
+        if self.default_item is not None or not self.fields or not is_unrollable(interp, self.fields.values()):
+            return None
+        if is_named_tuple(interp, pointer):
+            return list(self.fields.values())
+        return [Const(key) for key in self.fields] if self._is_plain(interp) else None
+
+    def _is_plain(self, interp: Interpreter) -> bool:
+        """Return whether a project object is not iterable; if it is iterated, it represents its ``vars()``."""
+        if self.cls is None:
+            return False
+        methods = ("__iter__", "__getitem__")
+        return set(external_bases(self.cls)) <= _BARE and not any(find_member(interp, self.cls, m) for m in methods)
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return an element of a named tuple, of what ``__iter__`` returns, or of a dataset."""
+        if is_named_tuple(interp, pointer):
+            return join(self.contents) if self.contents else UNKNOWN
+        found = iterated(interp, self.cls, pointer, node, moved)
+        if found is not None:
+            return found
+        one = batches.sample(interp, pointer, node)
+        if isinstance(one, Unknown):
+            return None
+        return batches.tag_origins(interp, one, data_sources.source_key(interp, "batch", node), ())
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the fields: those of a named tuple."""
+        return unpack_fields(self, count)
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return what ``__getitem__`` or ``__iter__`` yields."""
+        return sample_of(interp, self.cls, pointer, node)
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return what ``__getitem__`` returns, or an attribute."""
+        found = item_by_method(interp, self.cls, pointer, name, node)
+        return found if found is not None else super().item(interp, pointer, name, node)
+
+    def other_item(self, interp: Interpreter, pointer: Pointer, name: str | None) -> Value:
+        """Return an attribute with a computed name as unknown."""
+        if name is None:
+            return attribute_stores.computed_attribute(interp, pointer)
+        return super().other_item(interp, pointer, name)
+
+    def after_unknown_write(self, pointer: Pointer, name: str, value: Value) -> Value:
+        """Return a setting as unknown."""
+        return setting_after_write(self, pointer, name, value)
+
+    def in_batch(self, position: tuple[int, tuple[str, ...]], tag: Callable[[str, Value], Value]) -> BatchPart | None:
+        """Return an instance of a project class as a part of a batch."""
+        return super().in_batch(position, tag) if self.cls is not None else None
+
+    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
+        """Pass the fields to code that cannot be read."""
+        escape_fields(self, interp, pointer, depth)
+
+
+def iterated(
+    interp: Interpreter, cls: ClassValue | None, pointer: Pointer, node: ast.AST, moved: frozenset[str]
+) -> Value | None:
+    """Return an element of what a class's ``__iter__`` returns; ``None`` if it has no such method."""
+    iterator = interp.attribute(pointer, "__iter__", node) if cls is not None else UNKNOWN
+    if not isinstance(iterator, Bound):
+        return None
+    result = interp.call(iterator, [], {}, batches.implicit_call(node))
+    if result != pointer:
+        return interp.element(result, node, moved)
+    step = interp.attribute(pointer, "__next__", node)
+    return interp.call(step, [], {}, batches.implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
+
+
+def sample_of(interp: Interpreter, cls: ClassValue | None, dataset: Pointer, node: ast.AST) -> Value:
+    """Return one item of a dataset of a project class."""
+    if cls is None:
+        return UNKNOWN
+    getter = interp.attribute(dataset, "__getitem__", node)
+    if isinstance(getter, Bound):
+        return interp.call(getter, [Number("index")], {}, batches.implicit_call(node))
+    iterator = interp.attribute(dataset, "__iter__", node)
+    if isinstance(iterator, Bound):
+        result = interp.call(iterator, [], {}, batches.implicit_call(node))
+        return result.element if isinstance(result, IterableOf) else UNKNOWN
+    return UNKNOWN
+
+
+def item_by_method(
+    interp: Interpreter, cls: ClassValue | None, pointer: Pointer, name: str | None, node: ast.Subscript
+) -> Value | None:
+    """Return what a class's ``__getitem__`` returns; ``None`` if it has no such method."""
+    getter = interp.attribute(pointer, "__getitem__", node) if cls is not None else UNKNOWN
+    if not isinstance(getter, Bound):
+        return None
+    call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
+    result = interp.call(getter, [Const(name) if name is not None else Number("index")], {}, call)
+    if not isinstance(result, (Tensor, TupleValue, Pointer)):
+        return result
+    return batches.tag_origins(interp, result, data_sources.source_key(interp, "batch", node), ())

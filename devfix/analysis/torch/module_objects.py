@@ -1,0 +1,163 @@
+"""``nn.Module`` objects: their operations, and their creation."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.domain.objects import Module
+from devfix.analysis.domain.values import (
+    UNKNOWN,
+    Builtin,
+    ClassValue,
+    Const,
+    Device,
+    DeviceValue,
+    Keywords,
+    Number,
+    Origin,
+    Pointer,
+    Tensor,
+    Value,
+    join,
+)
+from devfix.analysis.stdlib.instances import sample_of
+from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
+from devfix.analysis.torch import module_methods, module_tree, modules
+from devfix.models.names import MODULE_METHODS
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter
+
+__all__ = ["ModuleObject", "make"]
+
+_SEQUENCES = ("torch.nn.Sequential", "torch.nn.ModuleList")
+_SIZES = frozenset(
+    "in_features out_features in_channels out_channels num_features embedding_dim hidden_size num_classes "
+    "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
+)
+_SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
+_PLAIN_NAMES = frozenset("config hparams name cfg".split())  # of an opaque module's attributes that are no modules
+
+
+@dataclass(frozen=True)
+class ModuleObject(Module):
+    """An ``nn.Module``."""
+
+    def call(
+        self, interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call the wrapped module, the ``forward`` that was assigned to the object, or that of its class."""
+        if self.wraps:
+            return interp.call(self.fields.get("module", UNKNOWN), args, keywords, node)
+        if self.data_parallel:
+            return module_methods.call_parallel(interp, self, args, keywords, node)
+        replaced = self.fields.get("forward")
+        if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
+            return interp.call(replaced, args, keywords, node)
+        return interp.call_forward(pointer, args, keywords, node)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method of ``nn.Module``."""
+        return module_methods.module_method(interp, pointer, name, args, keywords, node)
+
+    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
+        """Return what ``nn.Module`` and the library class define: settings, methods, submodules."""
+        if name in ("_modules", "_parameters", "_buffers"):
+            return pointer
+        if name == "training":
+            return UNKNOWN
+        if name == "device":
+            return DeviceValue(module_tree.weights_device(interp, pointer))
+        if name in ("weight", "bias") and self.weights and self.cls is None:
+            return Tensor(self.device, (Origin("parameter", pointer.id),))
+        if name in _SETTINGS and self.cls is None:
+            return Const(True)  # PyTorch's defaults
+        if name in _SIZES:
+            return Number()
+        if name in MODULE_METHODS:
+            return Builtin(pointer, name)
+        return UNKNOWN if self.data_parallel else self._part(interp, pointer, name)
+
+    def _part(self, interp: Interpreter, pointer: Pointer, name: str) -> Value:
+        """Return an attribute that may be a submodule."""
+        if self.name.startswith(("torch_geometric.", "dgl.")):
+            return Builtin(pointer, name)  # their methods take indices, which may be on another device
+        if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
+            return Builtin(pointer, name)  # PyTorch's layers have no submodules
+        if self.is_opaque and not name.startswith("_"):
+            return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
+        return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)
+
+    # --- items ------------------------------------------------------------------------------------------------
+    def elements(self, interp: Interpreter, pointer: Pointer) -> list[Value] | None:
+        """Return the submodules of a sequence one by one."""
+        if self.name not in _SEQUENCES or self.default_item is not None or not self.fields:
+            return None
+        return list(self.fields.values()) if is_unrollable(interp, self.fields.values()) else None
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return the join of the submodules."""
+        return join(self.contents) if self.contents else UNKNOWN
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the submodules."""
+        return unpack_fields(self, count)
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return an item of a module that is a dataset, too."""
+        return sample_of(interp, self.cls, pointer, node)
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return a submodule."""
+        return super().item(interp, pointer, named_by_index(self, name), node)
+
+    def other_item(self, interp: Interpreter, pointer: Pointer, name: str | None) -> Value:
+        """Return a submodule of an opaque module, or the join of the submodules for an unknown key."""
+        if self.is_opaque:
+            return module_tree.opaque_child(interp, pointer, name or "*")
+        if name is None and self.fields:
+            return join(self.fields.values())
+        return super().other_item(interp, pointer, name)
+
+    def set_item(self, interp: Interpreter, pointer: Pointer, key: Value, value: Value, node: ast.AST) -> None:
+        """Register a submodule."""
+        name = str(key.value) if isinstance(key, Const) else None
+        modules.attach(interp, pointer, name, value, node, weak=name is None)
+
+    # --- what the analysis asks -------------------------------------------------------------------------------
+    def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
+        """Make the device of weights on the CPU unknown."""
+        modules.forget_device(interp, pointer)
+
+    def is_a(self, cls: Value, name: str) -> bool | None:
+        """Return whether the module is an instance of a class of PyTorch or of the project."""
+        if name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
+            return self.name.endswith(name.split(".")[-1])
+        if isinstance(cls, ClassValue) or name == "torch.Tensor":
+            return super().is_a(cls, name)
+        if name == "torch.nn.Module":
+            return True
+        if self.cls is None and name.startswith("torch.nn."):
+            wanted = name.split(".")[-1].lstrip("_")
+            return None if self.opaque else self.name.split(".")[-1].startswith(wanted)
+        return True if name == self.name else None
+
+
+def make(
+    interp: Interpreter,
+    name: str,
+    node: ast.AST,
+    device: Device | None = None,
+    weights: bool = True,
+    fields: dict[str, Value] | None = None,
+    **facts: Any,
+) -> Pointer:
+    """Create a module of the library class ``name``, on the default device if ``device`` is ``None``."""
+    devices = frozenset({device or interp.default_device})
+    point = interp.point(node)
+    obj = ModuleObject(name, fields=fields or {}, devices=devices, weights=weights, allocated_at=point, **facts)
+    return interp.new(obj)

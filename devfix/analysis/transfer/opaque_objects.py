@@ -1,0 +1,123 @@
+"""Objects of unknown classes: results of code that cannot be read."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from devfix.analysis import scenarios
+from devfix.analysis.domain.objects import HeapObject, Module, Opaque
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    Device,
+    Keywords,
+    Pointer,
+    Tensor,
+    Unknown,
+    Value,
+)
+from devfix.analysis.torch.module_objects import ModuleObject
+from devfix.analysis.transfer import external_calls
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
+from devfix.models.names import READ_ONLY_METHODS
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter
+
+__all__ = ["OpaqueObject", "new"]
+
+_MODULE_ONLY_METHODS = frozenset(
+    "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
+    "named_modules forward buffers".split()
+)
+
+
+@dataclass(frozen=True)
+class OpaqueObject(Opaque):
+    """An object of an unknown class: it becomes a module when the program treats it as one."""
+
+    def call(
+        self, interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call the object: it is a module if it was moved to the accelerator."""
+        if ACCELERATOR in self.devices:
+            return self._become_module(interp, pointer).call(interp, pointer, args, keywords, node)
+        interp.escape([*args, *keywords.values()])
+        return external_calls.unknown_result(interp, self.name, args, node)
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method: a move, one that only modules have, or any other."""
+        if name in ("to", *MOVE_METHODS):
+            return _move(interp, pointer, name, args, keywords, node)
+        if name in _MODULE_ONLY_METHODS:
+            return self._become_module(interp, pointer).method(interp, pointer, name, args, keywords, node)
+        if name in READ_ONLY_METHODS:
+            return Unknown()
+        model = external_calls.reader(f"{self.name}.{name}")
+        if model is not None:
+            return external_calls.call_reader(interp, pointer, model, args, keywords, node)
+        interp.escape([*args, *keywords.values()])
+        return external_calls.unknown_result(interp, f"{self.name}.{name}", args, node, keywords)
+
+    def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
+        """Return an item of a dataset that was moved to a device."""
+        if self.last_moved_at is not None and any(device.kind != "cpu" for device in self.devices):
+            return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)
+        return UNKNOWN
+
+    def as_module(self, interp: Interpreter) -> Module:
+        """Return the object as a module; without a device argument, its weights are on the default device."""
+        is_default = self.constructed and self.last_moved_at is None
+        return self._as_module(frozenset({interp.default_device}) if is_default else self.devices)
+
+    def seen_as(self, other: HeapObject) -> HeapObject:
+        """Return the object as a module if the program treats it as one on another path."""
+        return self._as_module(self.devices) if isinstance(other, Module) else self
+
+    def _become_module(self, interp: Interpreter, pointer: Pointer) -> Module:
+        module = self.as_module(interp)
+        interp.now.write(pointer.id, module)
+        return module
+
+    def _as_module(self, devices: frozenset[Device]) -> ModuleObject:
+        return ModuleObject(
+            self.name,
+            self.cls,
+            self.fields,
+            self.default_item,
+            devices,
+            self.allocated_at,
+            self.last_moved_at,
+            weights=True,
+            opaque=True,
+        )
+
+
+def new(interp: Interpreter, name: str, node: ast.AST | None = None, **facts: Any) -> Pointer:
+    """Create an object of an unknown class on an unknown device."""
+    point = interp.point(node) if node is not None else None
+    return interp.new(OpaqueObject(name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=point, **facts))
+
+
+def _move(
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
+    devices = (
+        [move_method_target(interp, name, args, keywords)]
+        if name in MOVE_METHODS
+        else to_targets(interp, args, keywords)
+    )
+    targets = frozenset(device for device in devices if device is not None)
+    for device in devices:
+        scenarios.record_placement(interp, node, device)
+    if targets:
+        point = interp.point(node, with_state=True)
+        if ACCELERATOR in targets:
+            interp.observations.moves.append(point)
+        interp.now.update(pointer, devices=targets, last_moved_at=point)
+    return pointer

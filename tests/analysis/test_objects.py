@@ -1,0 +1,230 @@
+"""Heap objects: what they answer if nothing is known about them, and what holds for them behind a branch."""
+
+from __future__ import annotations
+
+import ast
+from types import SimpleNamespace
+
+import pytest
+
+from devfix.analysis.domain.objects import HeapObject, Module, join_objects, module_at, object_at
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    CPU,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    Builtin,
+    Const,
+    Pointer,
+    Tensor,
+    Union,
+    Value,
+)
+from devfix.analysis.overlays.lightning import TrainerObject
+from devfix.analysis.stdlib.containers import DictObject, ListObject, SetObject
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.torch.batch_objects import BatchObject
+from devfix.analysis.torch.data import DatasetObject, LoaderObject
+from devfix.analysis.torch.module_objects import ModuleObject
+from devfix.analysis.torch.optimizers import OptimizerObject
+from devfix.analysis.torch.rng import GeneratorObject
+from devfix.analysis.transfer.opaque_objects import OpaqueObject
+
+ON_CPU, ON_GPU = frozenset({CPU}), frozenset({ACCELERATOR})
+POINTER = Pointer(1)
+
+
+def point(time: int) -> SimpleNamespace:
+    return SimpleNamespace(time=time)
+
+
+def comparable(value: object) -> object:
+    """A value without the order of its alternatives."""
+    if isinstance(value, Union):
+        return frozenset(value.alternatives)
+    return {key: comparable(inner) for key, inner in value.items()} if isinstance(value, dict) else value
+
+
+def facts(obj: HeapObject) -> dict[str, object]:
+    return {"kind": type(obj), **{name: comparable(value) for name, value in vars(obj).items()}}
+
+
+PAIRS = [
+    pytest.param(ModuleObject("a", devices=ON_CPU), ModuleObject("a", devices=ON_GPU), id="devices"),
+    pytest.param(ModuleObject(last_moved_at=point(3)), ModuleObject(last_moved_at=point(7)), id="moves"),
+    pytest.param(ModuleObject(frozen=True), ModuleObject(buffers=frozenset({"mask"})), id="module"),
+    pytest.param(
+        ModuleObject(parents=frozenset({Pointer(2)})), ModuleObject(parents=frozenset({Pointer(3)})), id="parents"
+    ),
+    pytest.param(ListObject(fields={"0": Const(1)}), ListObject(fields={"0": Const(2), "1": Tensor(CPU)}), id="items"),
+    pytest.param(ListObject(default_item=Tensor(CPU)), ListObject(default_item=Tensor(ACCELERATOR)), id="rest"),
+    pytest.param(DictObject(odd_keys=True), DictObject(holder=3), id="dictionary"),
+    pytest.param(BatchObject(position=(1, ("x",))), BatchObject(position=(2, ("x",))), id="positions"),
+    pytest.param(LoaderObject(pinned=True), LoaderObject(pinned=False), id="pinned"),
+    pytest.param(LoaderObject(batch_device=CPU), LoaderObject(batch_device=ACCELERATOR), id="batches"),
+    pytest.param(
+        OptimizerObject(module_ids=frozenset({1}), moved_late=point(1)),
+        OptimizerObject(module_ids=frozenset({2}), eager=True),
+        id="optimizer",
+    ),
+    pytest.param(OpaqueObject("x", constructed=True), ModuleObject("x", devices=ON_GPU), id="opaque-module"),
+    pytest.param(InstanceObject("Data"), LoaderObject("Data"), id="two-kinds"),
+    pytest.param(ListObject(), SetObject(), id="list-set"),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS)
+def test_a_join_does_not_depend_on_the_order_of_the_paths(one, two):
+    assert facts(join_objects(one, two)) == facts(join_objects(two, one))
+
+
+@pytest.mark.parametrize(("one", "two"), PAIRS)
+def test_a_join_with_itself_changes_nothing_and_a_second_join_neither(one, two):
+    joined = join_objects(one, two)
+
+    assert facts(join_objects(one, one)) == facts(one)
+    assert facts(join_objects(joined, joined)) == facts(joined)
+    assert facts(join_objects(joined, two)) == facts(joined)
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "name", "expected"),
+    [
+        pytest.param(
+            ModuleObject(devices=ON_CPU), ModuleObject(devices=ON_GPU), "devices", ON_CPU | ON_GPU, id="union"
+        ),
+        pytest.param(ModuleObject(weights=True), ModuleObject(), "weights", True, id="either"),
+        pytest.param(ListObject(holder=3), ListObject(), "holder", 3, id="one-says-nothing"),
+        pytest.param(ListObject(holder=3), ListObject(holder=4), "holder", 3, id="lowest"),
+        pytest.param(LoaderObject(pinned=True), LoaderObject(pinned=False), "pinned", None, id="unknown"),
+        pytest.param(
+            LoaderObject(batch_device=CPU),
+            LoaderObject(batch_device=ACCELERATOR),
+            "batch_device",
+            UNKNOWN_DEVICE,
+            id="unknown-device",
+        ),
+        pytest.param(
+            ListObject(fields={"0": Const(1)}), ListObject(), "fields", {"0": Const(1)}, id="item-of-one-path"
+        ),
+    ],
+)
+def test_each_fact_joins_in_its_way(one, two, name, expected):
+    assert getattr(join_objects(one, two), name) == expected
+
+
+def test_the_latest_move_remains():
+    early, late = point(3), point(7)
+    joined = join_objects(ModuleObject(last_moved_at=early), ModuleObject(last_moved_at=late))
+
+    assert joined.last_moved_at is late
+
+
+def test_of_two_kinds_only_what_every_object_has_remains_on_an_unknown_device():
+    joined = join_objects(GeneratorObject("g", devices=ON_CPU), ListObject("g", fields={"0": Const(1)}))
+
+    assert type(joined) is HeapObject
+    assert (joined.name, joined.fields) == ("g", {"0": Const(1)})
+    assert joined.devices == frozenset({UNKNOWN_DEVICE})
+
+
+def test_an_object_that_one_path_treats_as_a_module_is_a_module():
+    joined = join_objects(OpaqueObject("net", devices=frozenset({UNKNOWN_DEVICE})), ModuleObject("net", devices=ON_GPU))
+
+    assert isinstance(joined, ModuleObject)
+    assert joined.weights
+    assert joined.is_opaque
+    assert joined.devices == frozenset({UNKNOWN_DEVICE, ACCELERATOR})
+
+
+# --- neutral operations ---------------------------------------------------------------------------------------------
+@pytest.fixture
+def interp():
+    """An interpreter that only notes what escapes."""
+    escaped: list[Value] = []
+    return SimpleNamespace(escaped=escaped, escape=lambda values, depth=0: escaped.extend(values))
+
+
+def subscript(text: str) -> ast.Subscript:
+    node = ast.parse(text, mode="eval").body
+    assert isinstance(node, ast.Subscript)
+    return node
+
+
+CALL = ast.parse("f(x)", mode="eval").body
+
+
+def test_a_method_of_an_unknown_object_may_change_its_arguments(interp):
+    value = Tensor(CPU)
+
+    assert HeapObject().method(interp, POINTER, "fit", [value], {"y": Const(1)}, CALL) == UNKNOWN
+    assert interp.escaped == [value, Const(1)]
+
+
+def test_an_unknown_object_is_neither_iterable_nor_a_container_of_tensors(interp):
+    obj = HeapObject(fields={"x": Tensor(CPU)})
+
+    assert obj.elements(interp, POINTER) is None
+    assert obj.element(interp, POINTER, CALL, frozenset()) is None
+    assert obj.unpack(interp, POINTER, 2) == [UNKNOWN, UNKNOWN]
+    assert obj.sample(interp, POINTER, CALL) == UNKNOWN
+    assert obj.tensors() == []
+    assert obj.moved(lambda value: value) is obj
+
+
+def test_an_unknown_object_has_its_fields_and_any_method(interp):
+    obj = HeapObject(fields={"x": Tensor(CPU)})
+
+    assert obj.attribute(interp, POINTER, "x", CALL) == Tensor(CPU)
+    assert obj.attribute(interp, POINTER, "fit", CALL) == Builtin(POINTER, "fit")
+
+
+def test_items_of_an_unknown_object_are_its_fields(interp):
+    obj = HeapObject(fields={"x": Tensor(CPU)})
+
+    assert obj.item(interp, POINTER, "x", subscript("a['x']")) == Tensor(CPU)
+    assert obj.item(interp, POINTER, None, subscript("a[1:]")) == POINTER
+    assert obj.item(interp, POINTER, "y", subscript("a['y']")) != obj.item(interp, POINTER, "z", subscript("a['z']"))
+
+
+def test_an_unknown_object_is_no_module_and_no_tensor():
+    obj = HeapObject("sklearn.Scaler")
+
+    assert obj.as_module(None) is None
+    assert obj.is_a(UNKNOWN, "torch.Tensor") is False
+    assert obj.is_a(UNKNOWN, "sklearn.Scaler") is True
+    assert obj.is_a(UNKNOWN, "other.Class") is None
+
+
+@pytest.mark.parametrize(
+    ("obj", "expected"),
+    [
+        pytest.param(ListObject(), None, id="empty-list"),
+        pytest.param(ListObject(fields={"0": Const(1)}), True, id="list"),
+        pytest.param(DictObject(), None, id="dictionary"),
+        pytest.param(OpaqueObject(), None, id="opaque"),
+        pytest.param(ModuleObject(), True, id="module"),
+        pytest.param(TrainerObject(), True, id="trainer"),
+    ],
+)
+def test_the_truth_of_an_object(obj, expected):
+    assert obj.truth() is expected
+
+
+def test_an_object_is_looked_up_by_its_kind():
+    heap = {1: ModuleObject(), 2: DatasetObject()}
+    memory = SimpleNamespace(heap_object=lambda pointer: heap[pointer.id])
+
+    assert module_at(memory, Pointer(1)) is heap[1]
+    assert module_at(memory, Pointer(2)) is None
+    assert module_at(memory, Const(1)) is None
+    assert object_at(memory, Pointer(2), DatasetObject) is heap[2]
+    assert isinstance(heap[1], Module)
+
+
+# --- in programs ----------------------------------------------------------------------------------------------------
+def test_code_that_cannot_be_read_may_move_what_a_list_holds(met):
+    program = "x = torch.ones(3).cuda()\ny = [torch.ones(3)]\n{}x + y[0]\n"
+
+    assert met(program.format("")) == ["x + y[0]"]
+    assert met(program.format("import lib\nlib.to_device(y)\n")) == []

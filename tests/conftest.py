@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from repair_fixtures import before_and_after, files_before_and_after, repair, unchanged
 
 from devfix import sources
 
 __all__ = ["before_and_after", "files_before_and_after", "repair", "unchanged"]
+
+
+def pytest_configure(config):
+    """Lift the time limit on a property's examples: it depends on the machine's load."""
+    with suppress(ImportError):  # the tests on a GPU do without hypothesis
+        from hypothesis import settings
+
+        settings.register_profile("devfix", deadline=None)
+        settings.load_profile("devfix")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config):
+    """Let a worker that has nothing left take tests from another one, unless the command line says otherwise."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
 
 
 @pytest.fixture(scope="session", autouse=True)

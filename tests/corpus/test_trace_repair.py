@@ -1,6 +1,7 @@
-"""``devfix apply --trace`` on the programs of corpus/trace, from outside: what it repairs, and in how many runs.
+"""``devfix apply --trace`` on the programs of corpus/trace: what it repairs, and in how many runs.
 
-``nox -s trace`` repairs every program, and prints the number of runs for each; the ordinary suite a sample.
+``nox -s trace`` repairs every program, each in a process of its own, and prints the number of runs for each; the
+ordinary suite repairs a sample in this process.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from in_process import Result, run_in_process
 
 from devfix.verify.runs import run
 
@@ -34,7 +36,8 @@ META = {
     for path in sorted((ROOT / "corpus" / "trace").glob("*/case.toml"))
 }
 SAMPLE = ("adapters_by_setattr_walk", "mover_makes_new_parameters", "package_contrastive_loss")
-RUN = list(META) if os.environ.get("DEVFIX_ALL_TRACE") else list(SAMPLE)
+ALL = bool(os.environ.get("DEVFIX_ALL_TRACE"))
+RUN = list(META) if ALL else list(SAMPLE)
 FIXED = [name for name in RUN if META[name]["trace"]["outcome"] == "fixed"]
 REPORTED = [name for name in RUN if META[name]["trace"]["outcome"] == "reported"]
 
@@ -64,20 +67,32 @@ def apply(name: str, folder: Path) -> Applied:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (packages, str(ROOT))))}
     subprocess.run(["git", "init", "-q", folder], check=True)
     subprocess.run(["git", "add", "-A"], cwd=folder, check=True)
-    command = [sys.executable, "-m", "devfix", "apply", "--trace", meta["script"], "--output-format", "json"]
-    command += [f"--setup={shlex.join(meta['setup'])}"] if "setup" in meta else []
-    done = subprocess.run(
-        [*command, "--", *meta["args"]], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    arguments = ["apply", "--trace", meta["script"], "--output-format", "json"]
+    arguments += [f"--setup={shlex.join(meta['setup'])}"] if "setup" in meta else []
+    done = (run_process if ALL else run_here)([*arguments, "--", *meta["args"]], folder, environment)
     changed = subprocess.run(["git", "diff", "--name-only"], cwd=folder, capture_output=True, text=True, check=True)
     report = json.loads(done.stdout) if done.stdout else {}
-    return Applied(folder, environment, done.returncode, report, done.stderr, tuple(changed.stdout.split()))
+    return Applied(folder, environment, done.code, report, done.stderr, tuple(changed.stdout.split()))
+
+
+def run_process(arguments: list[str], folder: Path, environment: dict[str, str]) -> Result:
+    command = [sys.executable, "-m", "devfix", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
+    return Result(done.returncode, done.stdout, done.stderr.decode())
+
+
+def run_here(arguments: list[str], folder: Path, environment: dict[str, str]) -> Result:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", environment["PYTHONPATH"])
+        return run_in_process(*arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module")
 def applied(tmp_path_factory):
-    """What became of every program, with as many at a time as there are cores."""
+    """What became of every program; of those in processes, as many at a time as there are cores."""
     folder = tmp_path_factory.mktemp("trace")
+    if not ALL:
+        return {name: apply(name, folder / name) for name in RUN}
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         return dict(zip(RUN, pool.map(lambda name: apply(name, folder / name), RUN), strict=True))
 

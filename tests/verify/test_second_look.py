@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from array import array
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +26,10 @@ from devfix.verify.records import Failure, Run
 from .scripts import FIXED, edited, project
 
 #: A stand-in for an accelerator: what makes a real device comparable is switched on, and nothing else tells it apart.
+#: A variable tells it apart as well, because a run on a real device needs a process that imports torch again.
 DOUBLE = """\
-import torch
-there = torch.are_deterministic_algorithms_enabled()
+import os, torch
+there = torch.are_deterministic_algorithms_enabled() or "DOUBLE" in os.environ
 wide = torch.ones(1).dtype == torch.float64
 if there and {broken}:
     raise RuntimeError("Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!")
@@ -48,7 +51,21 @@ def program(broken: bool, narrow: float, wide: float, training: str = FIXED) -> 
     return DOUBLE.format(broken=broken, narrow=narrow, wide=wide) + here
 
 
+def run_on_double(script: str, args: Sequence[str], device: str, *rest: Any, **more: Any) -> Run:
+    """Make a run on the device as one on the CPU that is told apart."""
+    if device != "cuda":
+        return run(script, args, device, *rest, **more)
+    found = run(script, args, "cpu", *rest, **(more | {"env": {"DOUBLE": ""}, "setup_device": "cpu"}))
+    return replace(found, device="cuda")
+
+
 Proved = Callable[..., Verdict]
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the runs on the device without processes that import torch again."""
+    monkeypatch.setattr(importlib.import_module("devfix.verify.proof"), "run", run_on_double)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +90,8 @@ def proved(tmp_path_factory: pytest.TempPathFactory) -> Proved:
     return prove_it
 
 
-# --- the whole way, in processes of their own -------------------------------------------------------------------------
+# --- the whole way: once as on a real device -------------------------------------------------------------------------
+@pytest.mark.usefixtures("cheap")
 def test_what_is_within_the_tolerance_needs_no_second_look(proved: Proved) -> None:
     found = proved(1e-6, 0.0)
 
@@ -92,6 +110,7 @@ def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> No
     assert found.runs["original/cpu in float64"].device == "cpu"
 
 
+@pytest.mark.usefixtures("cheap")
 def test_a_difference_that_float64_shows_too_is_refused(proved: Proved) -> None:
     found = proved(1e-3, 1e-3)
 
@@ -100,6 +119,7 @@ def test_a_difference_that_float64_shows_too_is_refused(proved: Proved) -> None:
     assert "in float64 the losses also differ, from loss 1 on" in found.reason
 
 
+@pytest.mark.usefixtures("cheap")
 def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_checks(tmp_path: Path) -> None:
     """The tolerance of a real device must not hide a change that the simulator shows bit for bit."""
     insists = "if not (torch.cuda.is_available() or there):\n    raise SystemExit(1)\n"
@@ -112,6 +132,7 @@ def test_a_script_that_insists_on_an_accelerator_is_held_to_the_run_without_chec
     assert agree(found.runs["patched/device"], found.runs["original/unchecked"])  # the device alone would not tell
 
 
+@pytest.mark.usefixtures("cheap")
 def test_a_way_that_float64_brings_back_was_rounding(proved: Proved) -> None:
     """A gradient that is nothing but rounding goes anywhere, and Adam goes as far with it as with any other."""
     drifting = "    if there and not wide: model[0].weight.grad.neg_()\n    optimizer.step()"
@@ -122,6 +143,7 @@ def test_a_way_that_float64_brings_back_was_rounding(proved: Proved) -> None:
     assert "match original/cpu, and in float64 the parameter updates match" in found.reason
 
 
+@pytest.mark.usefixtures("cheap")
 def test_another_way_of_the_parameters_is_refused_though_the_losses_agree(proved: Proved) -> None:
     turned = "    if there: model[0].weight.grad.neg_()\n    optimizer.step()"
     found = proved(0.0, 0.0, SLOW, ("    optimizer.step()", turned))

@@ -293,3 +293,19 @@ def test_a_correct_program_is_left_alone(imports, call):
 )
 def test_classes_of_libraries_have_a_root(name, root):
     assert root_of(name) == root
+
+
+@pytest.mark.parametrize(
+    ("imports", "call", "expected"),
+    [
+        ("import torchvision.io", "torchvision.io.read_image('a')", "torchvision.io.read_image('a').to(device)"),
+        ("from clip import tokenize as cut", "cut(['a'])", "cut(['a']).to(device)"),
+        ("from torchvision.transforms import functional as F", "F.to_tensor(x)", "F.to_tensor(x).to(device)"),
+        ("from kornia.utils import create_meshgrid", "create_meshgrid(3, 3)", "create_meshgrid(3, 3, device=device)"),
+    ],
+)
+def test_a_new_tensor_is_moved_unless_the_function_takes_a_device(repair, imports, call, expected):
+    text = f"{imports}\nimport torch\n\ndevice = torch.device('cuda' if torch.cuda.is_available() else 'cpu')\n"
+    program = f"{text}made = {{}}\nprint(torch.ones(3, device=device) + made)\n"
+
+    assert repair("DEV102", program.format(call)) == program.format(expected)

@@ -82,7 +82,7 @@ def create_like_parameter(
     sized = observations.shape_dependencies.get(site_id)
     if sized is None or not isinstance(point.node, ast.Call):
         return []
-    edit = FactoryCall(point.tree, point.node).edit(f"{sized.text}.device")
+    edit = FactoryCall.at(point).edit(f"{sized.text}.device")
     if edit is None or not sized.early:
         return [edit] if edit is not None else []
     moved = _move_between(sized.module, point, mismatch)

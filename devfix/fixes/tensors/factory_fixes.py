@@ -103,7 +103,7 @@ def _creation(observations: Observations, site_id: int, uses: list[Use]) -> Tens
     if is_stored or moved_siblings(observations, MisplacedItem(site_id, (), (mismatch,), (operand.text,))):
         return None
     points = tuple(dict.fromkeys(_creation_point(observations, site_id, mismatch) for mismatch, _ in uses))
-    return TensorCreation(site_id, points, FactoryCall(point.tree, point.node), tuple(distinct.values()))
+    return TensorCreation(site_id, points, FactoryCall.at(point), tuple(distinct.values()))
 
 
 def _creation_point(observations: Observations, site_id: int, mismatch: DeviceMismatch) -> ProgramPoint:

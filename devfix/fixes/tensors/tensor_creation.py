@@ -5,7 +5,11 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.values import External
+from devfix.analysis.scopes import visible
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
+from devfix.models.index import lookup
 from devfix.models.names import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
 from devfix.syntax.tree import SourceTree
 
@@ -21,10 +25,23 @@ _DEVICE_PRESERVING = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class FactoryCall:
-    """A call that creates a tensor on the CPU: ``torch.zeros(n, 3)``, ``torch.randn(n).view(-1, 1)``."""
+    """A call that creates a tensor on the CPU: ``torch.zeros(n, 3)``, ``torch.randn(n).view(-1, 1)``.
+
+    ``takes_device``: the function has a parameter ``device``.
+    """
 
     tree: SourceTree
     call: ast.Call
+    takes_device: bool = True
+
+    @classmethod
+    def at(cls, point: ProgramPoint) -> FactoryCall:
+        """Return the call at the program point where a tensor is created."""
+        assert isinstance(point.node, ast.Call)
+        model = lookup(_full_name(point, point.node.func))
+        signatures = model.signatures if model is not None else ()
+        takes_device = not signatures or any(each.parameter("device") is not None for each in signatures)
+        return cls(point.tree, point.node, takes_device)
 
     @property
     def name(self) -> str:
@@ -71,7 +88,7 @@ class FactoryCall:
         has_type_call = (
             chain_end(self.tree, self.call, frozenset({"type"})) is not self.call
         )  # .type() returns a CPU tensor
-        if not (self.is_random or has_type_call or self.name in CPU_ONLY_FACTORIES):
+        if self.takes_device and not (self.is_random or has_type_call or self.name in CPU_ONLY_FACTORIES):
             return AddKeyword(path, self.tree.span(self.call), "device", device)
         leaf = next((keyword for keyword in self.call.keywords if keyword.arg == "requires_grad"), None)
         if leaf is not None:  # a moved tensor is not a leaf: move it before requires_grad_()
@@ -82,6 +99,15 @@ class FactoryCall:
             return ReplaceExpression(path, self.tree.span(self.call), code + requires_grad_call)
         end = chain_end(self.tree, self.call, _DEVICE_PRESERVING | RANDOM_METHODS)
         return AppendCode(path, self.tree.span(end), f".to({device})")
+
+
+def _full_name(point: ProgramPoint, node: ast.expr) -> str:
+    """Return the full name of a function outside the program; ``""`` if it is none."""
+    if isinstance(node, ast.Attribute):
+        owner = _full_name(point, node.value)
+        return f"{owner}.{node.attr}" if owner else ""
+    value = visible(point, point.call_frame).get(node.id) if isinstance(node, ast.Name) else None
+    return value.name if isinstance(value, External) else ""
 
 
 def _is_true(node: ast.expr) -> bool:

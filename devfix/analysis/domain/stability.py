@@ -12,12 +12,11 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
-from functools import cache
 from typing import Any
 
 from devfix.analysis.domain.joins import EITHER, ENTRIES, OPTIONS, UNION
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.objects import Container, HeapObject
+from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     Bound,
@@ -43,6 +42,7 @@ from devfix.syntax.tree import position
 __all__ = ["brings_nothing_new", "widen"]
 
 _COMPOSED = (Bound, Builtin, ClassValue, Function, IterableOf, Parameters, Partial, Super, Tensor, TupleValue)
+_PARTS: dict[type, tuple[str, ...]] = {kind: tuple(part.name for part in fields(kind)) for kind in _COMPOSED}
 _OBJECT_ORIGINS = ("parameter", "buffer", "kept")  # their site is an object
 _IDENTIFIER = re.compile(r"#\d+")
 _MADE_IN_LOOP = -1
@@ -146,7 +146,7 @@ class _Comparison:
             return False
         match one:
             case Pointer(key):
-                return key == two.id or self._is_counterpart(key, two.id)
+                return bool(key == two.id) or self._is_counterpart(key, two.id)
             case Union():
                 return self._is_known(one, two)
             case Unknown(symbol):
@@ -163,8 +163,8 @@ class _Comparison:
                 return len(one) == len(two) and all(map(self._is_same, one, two))
             case int() | frozenset():
                 return bool(self._anonymous(one) == self._anonymous(two))
-        if isinstance(one, _COMPOSED):
-            return all(self._is_same(getattr(one, name), getattr(two, name)) for name in _parts(type(one)))
+        if type(one) in _PARTS:
+            return all(self._is_same(getattr(one, name), getattr(two, name)) for name in _PARTS[type(one)])
         return bool(one == two)
 
     def _is_counterpart(self, key: int, other: int) -> bool:
@@ -182,8 +182,10 @@ class _Comparison:
         obj, known = self._state.at(key), self._earlier.at(other)
         if obj is known or type(obj) is not type(known):
             return obj is known
-        facts = ((way, getattr(obj, name), getattr(known, name)) for name, way in _facts(type(obj)))
-        return all(self._is_known_fact(way, mine, theirs) for way, mine, theirs in facts)
+        return all(
+            self._is_known_fact(each.metadata["join"], getattr(obj, each.name), getattr(known, each.name))
+            for each in fields(obj)
+        )
 
     def _is_known_fact(self, way: Any, fact: Any, known: Any) -> bool:
         """Return whether the join of two facts about objects, in the declared way, is the known one."""
@@ -206,14 +208,3 @@ class _Comparison:
         if isinstance(fact, tuple):
             return tuple(map(self._anonymous, fact))
         return _MADE_IN_LOOP if isinstance(fact, int) and fact > self._start else fact
-
-
-@cache
-def _facts(kind: type[HeapObject]) -> tuple[tuple[str, Any], ...]:
-    """Return the names of the facts about objects of a kind, and the ways in which they join."""
-    return tuple((each.name, each.metadata["join"]) for each in fields(kind))
-
-
-@cache
-def _parts(kind: type) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind))

@@ -120,7 +120,7 @@ def _repeat(
         with interp.spared() if len(heads) > PAID_ROUNDS else nullcontext():
             goes_on = iterate()
             cost = interp.steps - steps
-        if not goes_on or interp.state is None or len(heads) == most:
+        if not goes_on or not interp.alive or len(heads) == most:
             return
         for index in reversed(range(len(heads))):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):

@@ -152,9 +152,8 @@ class _Comparison:
             case Unknown(symbol):
                 return _IDENTIFIER.sub("", symbol) == _IDENTIFIER.sub("", two.symbol)
             case Origin(kind) if kind in _OBJECT_ORIGINS:
-                return self._anonymous((kind, one.site_id, one.path)) == self._anonymous(
-                    (two.kind, two.site_id, two.path)
-                )
+                mine, theirs = ((each.kind, each.site_id, each.path) for each in (one, two))
+                return bool(self._anonymous(mine) == self._anonymous(theirs))
             case ProgramPoint():
                 return one.node is two.node and one.call_path == two.call_path
             case ast.ClassDef():  # the class of a named tuple is made at each call

@@ -34,7 +34,7 @@ _BUILTINS: dict[str, frozenset[Kind]] = {
     "divmod": _SCALARS,
 }
 #: Names of parameters that mean the same in every function.
-KEYWORDS = {"device": Kind.DEVICE, "dtype": Kind.DTYPE}
+KEYWORDS = {"device": Kind.DEVICE, "dtype": Kind.DTYPE, "ndarray": Kind.ARRAY}
 
 # What an argument is that a signature describes with one of these words.
 _WORD_KINDS: dict[str, frozenset[Kind]] = {

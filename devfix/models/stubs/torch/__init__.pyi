@@ -1,5 +1,8 @@
 """PyTorch: what the generated table does not say."""
 
+# https://docs.pytorch.org/docs/stable/generated/torch.vmap.html
+from torch.func import vmap as vmap
+
 # https://docs.pytorch.org/docs/stable/torch.html
 def __getattr__(*args, **kwargs) -> Of[args]: ...
 def initial_seed() -> int: ...

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
-from devfix.analysis.domain.values import UNKNOWN, Const, Keywords, Pointer, Tensor, TupleValue, Value
+from devfix.analysis.domain.values import NONE, UNKNOWN, Const, Keywords, Pointer, Tensor, TupleValue, Value
 from devfix.analysis.transfer.device_check import check_same_device, tensors_in
 from devfix.syntax.tree import text_of
 
@@ -72,9 +72,10 @@ class _Mapped(_Derived):
     def call(
         self, interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
-        """Return a batch of results, each with a dimension more than the function's own."""
+        """Return a batch of results, each with a dimension more than the function's own, unless ``out_dims=None``."""
         result, _ = self.inner(interp, args, keywords, node)
-        return _changed(result, _with_dimensions)
+        is_batched = isinstance(self.fields.get("out_dims", Const(0)), Const) and self.fields.get("out_dims") != NONE
+        return _changed(result, lambda tensor: _with_dimensions(tensor) if is_batched else tensor)
 
 
 @dataclass(frozen=True)
@@ -88,8 +89,9 @@ class _Jacobian(_Derived):
         result, aux = self.inner(interp, args, keywords, node)
 
         def derivative(argument: Value) -> Value:
-            both = isinstance(result, Tensor) and isinstance(argument, Tensor)
-            return _changed(result, _with_dimensions) if both else UNKNOWN
+            if not (isinstance(result, Tensor) and isinstance(argument, Tensor)):
+                return UNKNOWN
+            return result if argument.maybe_zero_dim else _with_dimensions(result)
 
         return self.with_aux(_selected(args, self.fields.get("argnums", Const(0)), derivative), aux)
 

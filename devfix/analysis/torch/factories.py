@@ -100,8 +100,9 @@ def _coo(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     """Create a sparse COO tensor: its indices and values are on one device, unless ``device=`` is given."""
     parts = {**dict(zip(("indices", "values"), args, strict=False)), **keywords}
     if "device" not in keywords:
-        tensors = [(key, parts[key]) for key in ("indices", "values") if isinstance(parts.get(key), Tensor)]
-        check_same_device(interp, node, name, [tensor_operands(tensor, key) for key, tensor in tensors])
+        given = ((key, parts.get(key)) for key in ("indices", "values"))
+        operands = [tensor_operands(value, key) for key, value in given if isinstance(value, Tensor)]
+        check_same_device(interp, node, name, operands)
     return _from_data(interp, name, [parts.get("values", UNKNOWN)], keywords, node)
 
 

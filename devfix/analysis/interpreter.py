@@ -18,8 +18,6 @@ from devfix.analysis.domain.protocol import Loop, Watch
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
-    Bound,
-    ClassValue,
     Device,
     External,
     Function,
@@ -49,6 +47,8 @@ from devfix.analysis.transfer import (
 __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
 STEP_BUDGET = 40_000
+
+DefinedFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 Seen = TypeVar("Seen", bound=Observation)
 
@@ -85,7 +85,7 @@ class AbstractInterpreter:
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.latent = False
-        self.called: set[ast.AST] = set()
+        self.called: dict[DefinedFunction, str] = {}
         self.imported_modules = 0
         self._next = 0
 
@@ -295,28 +295,3 @@ class AbstractInterpreter:
         if module is not None:
             return self.import_module(module)
         return External(name) if not level else Unknown(f"import.{name}")
-
-    def run_unreached(self, module: PythonModule) -> None:
-        """Call functions and methods that the program does not call, with unknown arguments: for latent findings."""
-        self.latent = True
-        before = self.state or State(self.base)
-        names = before.names(module.env)
-        for stmt in module.tree.tree.body:
-            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
-                self.state = before.fork()
-                activation = Activation(module.env, module, stmt=stmt)
-                with self.within(activation), suppress(Unreachable):
-                    self._call_unreached(names[stmt.name], stmt)
-
-    def _call_unreached(self, value: Value, stmt: ast.stmt) -> None:
-        call = ast.copy_location(ast.Call(ast.Name("unreached", ast.Load()), [], []), stmt)
-        if isinstance(value, Function) and value.node not in self.called:
-            self.call(value, [], {}, call)
-        elif isinstance(value, ClassValue):
-            instance = self.call(value, [], {}, call)
-            for inner in value.node.body:
-                if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
-                    method = self.attribute(instance, inner.name, inner)
-                    if isinstance(method, Bound):
-                        with suppress(Unreachable):
-                            self.call(method, [], {}, call)

@@ -108,7 +108,7 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    interp.called.add(function.node)
+    interp.called.setdefault(function.node, function.module.path)
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )

@@ -104,9 +104,9 @@ def _of_kind(interp: Interpreter, argument: Argument | None, default: Value | No
         case Kind.DTYPE:
             return DType()
         case Kind.NUMBER:
-            return default if isinstance(default, Const) and default.value is not None else Number(symbol)
+            return Number(symbol)
         case Kind.TEXT:
-            return default if isinstance(default, Const) and default.value is not None else Text(symbol)
+            return Text(symbol)
         case Kind.CALLABLE if default is not None and default != NONE:
             return default
     return Unknown(symbol)

@@ -52,7 +52,7 @@ class Interpreter(Protocol):
         clock: time of the latest program point.
         path_splits: number of branches executed to the end of their block on separate paths.
         latent: whether no call of the program reaches the current code.
-        called: nodes of the functions called so far, with the paths of their files.
+        called: the functions called so far with tensors or modules on known devices, with the paths of their files.
         imported_modules: number of project modules imported so far.
 
     """

@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from devfix.analysis.callers import arguments
-from devfix.analysis.callers.roles import runs_on_host
+from devfix.analysis.callers.assumed_arguments import assume, has_options
+from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.objects import module_at
@@ -86,29 +86,38 @@ class _AnyCaller:
         known = (os.path.abspath(self._module.path), getattr(node, "lineno", 0))
         return node in self._interp.called or known in self._reached
 
+    def _is_left_out(self, function: _Method, owner: ast.ClassDef | None) -> bool:
+        return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
+
     def _call_function(self, function: Function) -> None:
-        if not self._is_called(function.node) and not runs_on_host(function.node, None, self._module.tree):
+        if not self._is_called(function.node) and not self._is_left_out(function.node, None):
             self._call(function, function, None)
 
-    def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> Value:
-        """Call a function with assumed arguments; ``skip`` parameters are bound already."""
-        assumed = arguments.assume(self._interp, function, owner, self._module.tree, skip)
-        self._interp.latent = not assumed.is_certain
+    def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> None:
+        """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""
+        tree = self._module.tree
         node = ast.copy_location(ast.Call(ast.Name(function.node.name, ast.Load()), [], []), function.node)
-        return self._interp.call(callee, assumed.positional, assumed.keywords, node)
+        before = self._interp.now
+        for only_required in (False, True) if has_options(function, owner, tree) else (False,):
+            self._interp.state = before.fork()
+            assumed = assume(self._interp, function, owner, tree, skip, only_required)
+            self._interp.latent = not assumed.is_certain
+            with suppress(Unreachable):
+                self._interp.call(callee, assumed.positional, assumed.keywords, node)
 
     # --- classes ----------------------------------------------------------------------------------------------
     def _call_class(self, cls: ClassValue) -> None:
-        if runs_on_host(None, cls.node, self._module.tree):
+        methods = _methods(cls.node)
+        if not methods or self._is_left_out(methods[0], cls.node):
             return
         instance = self._instance(cls)
         if not isinstance(instance, Pointer) or not self._interp.alive:
             return
         built = self._interp.now
-        for method in _methods(cls.node):
+        for method in methods:
             found = built.lookup(cls.scope, method.name)
             is_own = isinstance(found, Function) and found.node is method
-            if is_own and not self._is_called(method) and not runs_on_host(method, cls.node, self._module.tree):
+            if is_own and not self._is_called(method) and not self._is_left_out(method, cls.node):
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
     def _instance(self, cls: ClassValue) -> Value | None:
@@ -118,7 +127,7 @@ class _AnyCaller:
         node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
         if isinstance(constructor, Function) and isinstance(constructor.node, _Method):
             owner = constructor.owner.node if constructor.owner is not None else cls.node
-            assumed = arguments.assume(interp, constructor, owner, constructor.module.tree, 1)
+            assumed = assume(interp, constructor, owner, constructor.module.tree, 1)
             instance = interp.call(cls, assumed.positional, assumed.keywords, node)
         else:
             instance = interp.call(cls, [], {}, node)

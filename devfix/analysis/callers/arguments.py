@@ -1,114 +1,74 @@
-"""The arguments that any caller passes: tensors on the accelerator, and defaults where they say something."""
+"""Kinds of arguments, and the evidence for them."""
 
 from __future__ import annotations
 
-import ast
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from enum import Enum
 
-from devfix.analysis.callers.kinds import Argument, Evidence, Kind, argument_kinds
-from devfix.analysis.domain.values import (
-    ACCELERATOR,
-    NONE,
-    Const,
-    DeviceValue,
-    DType,
-    Function,
-    Number,
-    Tensor,
-    Text,
-    Unknown,
-    Value,
-    join,
-)
-from devfix.analysis.stdlib.containers import DictObject, ListObject
-from devfix.analysis.torch import module_objects
-
-if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
-    from devfix.syntax.tree import SourceTree
-
-__all__ = ["AssumedArguments", "assume"]
-
-_TENSOR = Tensor(ACCELERATOR)
-_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
+__all__ = ["UNKNOWN", "Argument", "Evidence", "Kind", "union"]
 
 
-@dataclass
-class AssumedArguments:
-    """The arguments of one assumed call; ``is_certain`` if what the tensors are is written down."""
+class Kind(Enum):
+    """What an argument is."""
 
-    positional: list[Value] = field(default_factory=list)
-    keywords: dict[str, Value] = field(default_factory=dict)
-    is_certain: bool = True
-
-
-def assume(
-    interp: Interpreter, function: Function, owner: ast.ClassDef | None, tree: SourceTree, skip: int
-) -> AssumedArguments:
-    """Return the arguments that any caller passes to a function; ``skip`` parameters are bound already."""
-    assert not isinstance(function.node, ast.Lambda)
-    kinds = argument_kinds(function.node, owner, tree)
-    spec = function.node.args
-    assumed = AssumedArguments()
-    positional = [*spec.posonlyargs, *spec.args]
-    first_default = len(positional) - len(function.defaults)
-    for index, parameter in enumerate(positional):
-        if index < skip:
-            continue
-        default = function.defaults[index - first_default] if index >= first_default else None
-        assumed.positional.append(_value(interp, function, parameter, kinds.get(parameter.arg), default, assumed))
-    for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
-        assumed.keywords[parameter.arg] = _value(
-            interp, function, parameter, kinds.get(parameter.arg), default, assumed
-        )
-    if spec.vararg is not None and (given := kinds.get(spec.vararg.arg)) is not None and given.kind is Kind.TENSOR:
-        assumed.positional.extend([_TENSOR, _TENSOR])
-    return assumed
+    TENSOR = "tensor"
+    TENSORS = "list or tuple of tensors"
+    TENSOR_DICT = "dictionary of tensors"
+    MODULE = "module"
+    DEVICE = "device"
+    DTYPE = "dtype"
+    NUMBER = "number"
+    BOOL = "bool"
+    TEXT = "text"
+    ARRAY = "array or image outside PyTorch"
+    LIST = "list of numbers or of unknown values"
+    CALLABLE = "callable"
+    UNKNOWN = "unknown"
 
 
-def _value(
-    interp: Interpreter,
-    function: Function,
-    parameter: ast.arg,
-    argument: Argument | None,
-    default: Value | None,
-    assumed: AssumedArguments,
-) -> Value:
-    symbol = f"{function.module.name}.{function.node.name}.{parameter.arg}"  # type: ignore[union-attr]
-    value = _of_kind(interp, argument, default, symbol)
-    if argument is not None and argument.kind in _TENSOR_KINDS and argument.evidence not in _STRONG:
-        assumed.is_certain = False
-    if argument is not None and argument.optional and argument.kind in _TENSOR_KINDS:
-        return join((value, NONE))
-    return value
+class Evidence(Enum):
+    """What the kind of an argument is inferred from, strongest first."""
+
+    ANNOTATION = "annotation"
+    CHECK = "check"
+    DOCSTRING = "docstring"
+    DEFAULT = "default"
+    USE = "use"
+    NAME = "name"
+    NONE = "none"
 
 
-_TENSOR_KINDS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
+@dataclass(frozen=True)
+class Argument:
+    """What a function expects of one argument.
+
+    Attributes:
+        kind: the kind that callers pass; of several, the one with tensors.
+        optional: whether ``None`` is expected, too.
+        alternatives: other kinds that the code provides for.
+        evidence: what decides ``kind``.
+
+    """
+
+    kind: Kind
+    optional: bool = False
+    alternatives: frozenset[Kind] = frozenset()
+    evidence: Evidence = Evidence.NONE
+
+    @property
+    def kinds(self) -> frozenset[Kind]:
+        """Return every kind that the code provides for."""
+        return self.alternatives | {self.kind}
 
 
-def _of_kind(interp: Interpreter, argument: Argument | None, default: Value | None, symbol: str) -> Value:
-    match argument.kind if argument is not None else Kind.UNKNOWN:
-        case Kind.TENSOR:
-            return _TENSOR
-        case Kind.TENSORS:
-            return interp.new(ListObject(default_item=_TENSOR))
-        case Kind.TENSOR_DICT:
-            return interp.new(DictObject(default_item=_TENSOR))
-        case Kind.MODULE:
-            assert interp.activation is not None
-            node = interp.activation.stmt or interp.activation.node
-            return module_objects.make(interp, "", node, ACCELERATOR, opaque=True)
-        case Kind.DEVICE:
-            return DeviceValue(ACCELERATOR, symbol=symbol)
-        case Kind.DTYPE:
-            return DType()
-        case Kind.NUMBER:
-            return Number(symbol)
-        case Kind.TEXT:
-            return Text(symbol)
-        case Kind.CALLABLE if default is not None and default != NONE:
-            return default
-    return Unknown(symbol)
+UNKNOWN = Argument(Kind.UNKNOWN)
+
+# The first kind that is there is the main one of several.
+_PRECEDENCE = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT, Kind.MODULE, Kind.DEVICE, Kind.DTYPE)
 
 
+def union(kinds: list[Kind], optional: bool, evidence: Evidence) -> Argument:
+    """Return an argument that may be of several kinds; the main one is a kind with tensors, else the first."""
+    kinds = kinds or [Kind.UNKNOWN]
+    main = next((kind for kind in _PRECEDENCE if kind in kinds), kinds[0])
+    return Argument(main, optional, frozenset(kinds) - {main, Kind.UNKNOWN}, evidence)

@@ -1,0 +1,98 @@
+"""Names of one file: imports, aliases, classes and functions."""
+
+from __future__ import annotations
+
+import ast
+from weakref import WeakKeyDictionary
+
+from devfix.models.index import is_module
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["FileNames", "names_of"]
+
+_MOST_BASES = 8  # classes between a class and a module class of a library
+
+
+class FileNames:
+    """The names that the module scope of a file binds.
+
+    Attributes:
+        imported: full names by local name; relative imports begin with a dot.
+        aliases: values of names that are assigned once.
+        classes: classes by name.
+        functions: functions by name.
+
+    """
+
+    def __init__(self, tree: SourceTree) -> None:
+        self.imported: dict[str, str] = {}
+        self.aliases: dict[str, ast.expr] = {}
+        self.classes: dict[str, ast.ClassDef] = {}
+        self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        for node in tree.nodes:
+            if isinstance(node, (ast.Import, ast.ImportFrom)):
+                self._import(node)
+        for statement in tree.tree.body:
+            self._statement(statement)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        prefix = "." * node.level + (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+        for alias in node.names:
+            if isinstance(node, ast.ImportFrom):
+                self.imported.setdefault(alias.asname or alias.name, f"{prefix}.{alias.name}")
+            elif alias.asname:
+                self.imported.setdefault(alias.asname, alias.name)
+            else:
+                first = alias.name.split(".")[0]
+                self.imported.setdefault(first, first)
+
+    def _statement(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.ClassDef(name=name):
+                self.classes[name] = statement
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                self.functions[name] = statement
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+            ):
+                self.aliases.setdefault(name, value)
+            case ast.If() | ast.Try():
+                for part in (*statement.body, *statement.orelse):
+                    self._statement(part)
+
+    def full_name(self, node: ast.expr) -> str:
+        """Return the full name of a chain of names; ``""`` for other expressions."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        parts.append(self.imported.get(node.id, node.id))
+        return ".".join(reversed(parts))
+
+    def is_module_class(self, node: ast.expr) -> bool:
+        """Return whether an expression names a class of modules: of a library, of the file, or by its name."""
+        return self._is_module_name(self.full_name(node), _MOST_BASES)
+
+    def _is_module_name(self, name: str, bases: int) -> bool:
+        local = self.classes.get(name)
+        if local is not None:
+            return bases > 0 and any(self._is_module_name(self.full_name(base), bases - 1) for base in local.bases)
+        return name.endswith("Module") or is_module(name)
+
+    def is_module(self, owner: ast.ClassDef) -> bool:
+        """Return whether a class derives from a class of modules."""
+        return any(self.is_module_class(base) for base in owner.bases)
+
+
+_known: WeakKeyDictionary[SourceTree, FileNames] = WeakKeyDictionary()
+
+
+def names_of(tree: SourceTree) -> FileNames:
+    """Return the names of a file (cached)."""
+    found = _known.get(tree)
+    if found is None:
+        found = _known[tree] = FileNames(tree)
+    return found

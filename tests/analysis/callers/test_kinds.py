@@ -1,0 +1,38 @@
+"""The kind of an argument from all evidence."""
+
+from __future__ import annotations
+
+
+def test_the_first_argument_of_forward_is_a_tensor(kinds):
+    text = """
+    class Block(nn.Module):
+        def forward(self, x, other): ...
+    """
+    assert kinds(text) == {"x": "tensor", "other": "unknown"}
+
+
+def test_forward_of_other_classes_says_nothing(kinds):
+    text = """
+    class Planner:
+        def forward(self, x): ...
+    """
+    assert kinds(text) == {"x": "unknown"}
+
+
+def test_classes_of_the_file_derive_from_modules(kinds):
+    text = """
+    class Base(nn.Module): ...
+
+    class Block(Base):
+        def forward(self, x): ...
+    """
+    assert kinds(text) == {"x": "tensor"}
+
+
+def test_static_methods_have_no_self(kinds):
+    text = """
+    class Block:
+        @staticmethod
+        def f(x: int): ...
+    """
+    assert kinds(text) == {"x": "number"}

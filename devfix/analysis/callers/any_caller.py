@@ -19,7 +19,16 @@ from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State, Unreachable
-from devfix.analysis.domain.values import ACCELERATOR, Bound, ClassValue, DeviceValue, Function, Pointer, Value
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    UNKNOWN_DEVICE,
+    Bound,
+    ClassValue,
+    DeviceValue,
+    Function,
+    Pointer,
+    Value,
+)
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import modules
 
@@ -127,7 +136,7 @@ class _AnyCaller:
         node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
         if isinstance(constructor, Function) and isinstance(constructor.node, _Method):
             owner = constructor.owner.node if constructor.owner is not None else cls.node
-            assumed = assume(interp, constructor, owner, constructor.module.tree, 1)
+            assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE)
             instance = interp.call(cls, assumed.positional, assumed.keywords, node)
         else:
             instance = interp.call(cls, [], {}, node)

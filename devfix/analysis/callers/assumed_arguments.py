@@ -11,6 +11,7 @@ from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     NONE,
+    Device,
     DeviceValue,
     DType,
     Function,
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AssumedArguments", "assume", "has_options"]
 
-_TENSOR = Tensor(ACCELERATOR)
 _STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
 
 
@@ -49,6 +49,7 @@ def assume(
     tree: SourceTree,
     skip: int = 0,
     only_required: bool = False,
+    device: Device = ACCELERATOR,
 ) -> AssumedArguments:
     """Return the arguments that any caller passes to a function.
 
@@ -59,6 +60,7 @@ def assume(
         tree: the file of the function.
         skip: number of parameters that are bound already.
         only_required: the caller leaves out optional tensors and devices.
+        device: where tensors and modules are; unknown for those that a constructor gets before the move.
 
     """
     assert not isinstance(function.node, ast.Lambda)
@@ -72,7 +74,7 @@ def assume(
             return default
         if argument.kind in _TENSORS and argument.evidence not in _STRONG:
             assumed.is_certain = False
-        return _of_kind(interp, argument.kind, default, f"{function.module.name}.{name}.{parameter.arg}")
+        return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
 
     name = function.node.name
     positional = [*spec.posonlyargs, *spec.args]
@@ -81,7 +83,7 @@ def assume(
         default = function.defaults[index - first_default] if index >= first_default else None
         assumed.positional.append(given(parameter, default))
     if spec.vararg is not None and kinds.get(spec.vararg.arg, UNKNOWN).kind is Kind.TENSOR:
-        assumed.positional.extend([_TENSOR, _TENSOR])
+        assumed.positional.extend([Tensor(device), Tensor(device)])
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         assumed.keywords[parameter.arg] = given(parameter, keyword_default)
     return assumed
@@ -102,20 +104,20 @@ _TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
 _OMITTED = (*_TENSORS, Kind.DEVICE, Kind.DTYPE)
 
 
-def _of_kind(interp: Interpreter, kind: Kind, default: Value | None, symbol: str) -> Value:
+def _of_kind(interp: Interpreter, kind: Kind, device: Device, default: Value | None, symbol: str) -> Value:
     match kind:
         case Kind.TENSOR:
-            return _TENSOR
+            return Tensor(device)
         case Kind.TENSORS:
-            return interp.new(ListObject(default_item=_TENSOR))
+            return interp.new(ListObject(default_item=Tensor(device)))
         case Kind.TENSOR_DICT:
-            return interp.new(DictObject(default_item=_TENSOR))
+            return interp.new(DictObject(default_item=Tensor(device)))
         case Kind.MODULE:
             assert interp.activation is not None
             node = interp.activation.stmt or interp.activation.node
-            return module_objects.make(interp, "", node, ACCELERATOR, opaque=True)
+            return module_objects.make(interp, "", node, device, opaque=True)
         case Kind.DEVICE:
-            return DeviceValue(ACCELERATOR, symbol=symbol)
+            return DeviceValue(device, symbol=symbol)
         case Kind.DTYPE:
             return DType()
         case Kind.NUMBER:

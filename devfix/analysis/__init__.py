@@ -24,7 +24,16 @@ from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Interpreter", "Observations", "OutOfBudget", "Subscription", "Unreachable", "Watch", "analyse", "analyse_library"]
+__all__ = [
+    "Interpreter",
+    "Observations",
+    "OutOfBudget",
+    "Subscription",
+    "Unreachable",
+    "Watch",
+    "analyse",
+    "analyse_library",
+]
 
 
 def analyse(
@@ -61,7 +70,7 @@ def analyse(
 
     program = Program(read, root, parse_once)
     observations = Observations(path, preferred_device=device)
-    if not _follow(program, observations, any_caller=True, watch=watch, subscriptions=subscriptions):
+    if not _follow(program, observations, watch=watch, subscriptions=subscriptions):
         return None
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
@@ -104,37 +113,34 @@ def analyse_library(
 
     """
     observations = Observations(path, preferred_device=device, is_library=True)
-    program = Program(read, root, parse)
-    found = _follow(
-        program, observations, name="library", any_caller=True, reached=reached, watch=watch, subscriptions=subscriptions
+    followed = _follow(
+        Program(read, root, parse), observations, left_out=frozenset(reached), watch=watch, subscriptions=subscriptions
     )
-    return observations if found else None
+    return observations if followed else None
 
 
 def _follow(
     program: Program,
     observations: Observations,
     scenario: Scenario = ONE_ACCELERATOR,
-    name: str = "__main__",
-    any_caller: bool = False,
-    reached: Collection[tuple[str, int]] = (),
+    left_out: frozenset[tuple[str, int]] | None = None,
     watch: Watch | None = None,
     subscriptions: Sequence[Subscription[Any]] = (),
 ) -> bool:
     """Interpret a file in one scenario and fill ``observations``; return false if it cannot be parsed.
 
-    With ``any_caller``, functions that the file itself does not call are called afterwards.
+    The file is a program, or, with ``left_out``, a library: its functions are called, except those.
     """
     module = program.entry(observations.path)
     if module is None:
         return False
     interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
     module.env = interp.new_env()
-    interp.now.bind(module.env, "__name__", Const(name))
+    interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
-    if any_caller:
-        call_definitions(interp, module, reached)
+    if left_out is not None:
+        call_definitions(interp, module, left_out)
     observations.folders.update(program.folders)
     return True

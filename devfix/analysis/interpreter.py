@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
@@ -20,7 +20,6 @@ from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
     Device,
     External,
-    Function,
     Keywords,
     Namespace,
     Pointer,

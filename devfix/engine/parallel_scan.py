@@ -29,19 +29,20 @@ FEW = 8  # entries that are not worth a worker process
 
 
 def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
-    """Return the scans of files, in their order: of programs first, then of the functions that no program calls.
+    """Return the scans of files, in their order: each as a program, and for the functions that no program calls.
 
     Cached scans are reused.
     """
     with _Workers(space, jobs, len(entries)) as workers:
-        scans = _scans(space, [(path, None) for path in entries], workers, cache)
+        programs = _scans(space, [(path, None) for path in entries], workers, cache)
         reached: dict[str, set[Place]] = {}
-        for place in (place for scan in scans if scan.is_program for place in scan.reached):
+        for place in (place for scan in programs for place in scan.reached):
             reached.setdefault(place[0], set()).add(place)
-        left = [scan.path for scan in scans if not scan.is_program and not scan.problems]
+        left = [scan.path for scan in programs if not scan.problems]
         tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
         libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
-    return [libraries.get(scan.path, scan) for scan in scans]
+    scans = [(scan, libraries[scan.path]) if scan.path in libraries else (scan,) for scan in programs]
+    return [each for both in scans for each in both if each.is_program or each.problems or each is not both[0]]
 
 
 #: A file to scan: as a program, or as a library without the functions that programs call.

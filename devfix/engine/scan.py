@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.entrypoints import can_matter, starts_program
+from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program
 from devfix.engine.workspace import Workspace
-from devfix.model import Event, Finding, Problem, Severity
+from devfix.model import Event, Finding, Problem
 from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
@@ -138,7 +138,7 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             scan.is_program, scan.folders = entry_check(space, path, tree)
             if not scan.is_program:
                 return scan
-        elif "torch" not in text:
+        elif not _is_library(space, path, tree):
             return scan
         with using(space.models):
             _analyse(space, scan, read, left_out, watch)
@@ -190,6 +190,11 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, se
     program = Program(space.text, space.root(path))
     program.search_from(path)
     return starts_program(tree, program.has_module), program.folders
+
+
+def _is_library(space: Workspace, path: str, tree: SourceTree) -> bool:
+    """Return whether callers can import the functions of a file: it is no script that runs from its first line on."""
+    return "torch" in tree.text and (has_main_guard(tree) or not entry_check(space, path, tree)[0])
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

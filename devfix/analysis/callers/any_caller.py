@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.roles import Role, role
@@ -77,7 +77,7 @@ class _AnyCaller:
             elif isinstance(value, ClassValue) and value.node is definition:
                 self._guarded(self._start, definition, self._call_class, value)
 
-    def _guarded(self, start: State, node: ast.stmt, action, value) -> None:
+    def _guarded(self, start: State, node: ast.stmt, action: Callable[[Any], None], value: Value) -> None:
         """Run an action on a copy of a state, within the budget of one function."""
         interp = self._interp
         interp.state = start.fork()
@@ -110,7 +110,7 @@ class _AnyCaller:
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
-            self._interp.latent = not assumed.is_certain
+            self._interp.latent = not (assumed.is_certain and (assumed.has_tensors or skip))
             with suppress(Unreachable):
                 self._interp.call(callee, assumed.positional, assumed.keywords, node)
 

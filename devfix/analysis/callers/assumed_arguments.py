@@ -35,10 +35,14 @@ _STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
 
 @dataclass
 class AssumedArguments:
-    """The arguments of one assumed call; ``is_certain`` if what the tensors are is written down."""
+    """The arguments of one assumed call.
+
+    ``has_tensors``: there is a tensor among them; ``is_certain``: the code says so of each tensor.
+    """
 
     positional: list[Value] = field(default_factory=list)
     keywords: dict[str, Value] = field(default_factory=dict)
+    has_tensors: bool = False
     is_certain: bool = True
 
 
@@ -72,8 +76,9 @@ def assume(
         argument = kinds.get(parameter.arg, UNKNOWN)
         if only_required and default is not None and argument.kind in _OMITTED:
             return default
-        if argument.kind in _TENSORS and argument.evidence not in _STRONG:
-            assumed.is_certain = False
+        if argument.kind in _TENSORS:
+            assumed.has_tensors = True
+            assumed.is_certain &= argument.evidence in _STRONG
         return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
 
     name = function.node.name

@@ -51,7 +51,7 @@ class Interpreter(Protocol):
         steps: number of steps spent of the budget.
         clock: time of the latest program point.
         path_splits: number of branches executed to the end of their block on separate paths.
-        latent: whether no call of the program reaches the current code.
+        latent: whether a finding here is latent: no program calls the code, and what its callers pass is a guess.
         called: the functions called so far with tensors or modules on known devices, with the paths of their files.
         imported_modules: number of project modules imported so far.
 

@@ -14,6 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.callers.assumed_arguments import assume, has_options
+from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
@@ -64,6 +65,7 @@ class _AnyCaller:
         self._module = module
         self._reached = reached
         self._start = interp.state or State(interp.base)
+        self._facts = DeviceFacts(interp.program)
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
@@ -96,6 +98,9 @@ class _AnyCaller:
         return node in self._interp.called or known in self._reached
 
     def _is_left_out(self, function: _Method, owner: ast.ClassDef | None) -> bool:
+        """Return whether a function makes no difference between devices, or gets what is on the CPU."""
+        if not self._facts.may_matter(self._module, function):
+            return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
 
     def _call_function(self, function: Function) -> None:
@@ -110,14 +115,16 @@ class _AnyCaller:
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
-            self._interp.latent = not (assumed.is_certain and (assumed.has_tensors or skip))
+            if not (assumed.places or skip or _names_accelerator(function.node)):
+                continue  # nothing is on the accelerator
+            self._interp.latent = not assumed.is_certain
             with suppress(Unreachable):
                 self._interp.call(callee, assumed.positional, assumed.keywords, node)
 
     # --- classes ----------------------------------------------------------------------------------------------
     def _call_class(self, cls: ClassValue) -> None:
-        methods = _methods(cls.node)
-        if not methods or self._is_left_out(methods[0], cls.node):
+        methods = [method for method in _methods(cls.node) if not self._is_left_out(method, cls.node)]
+        if not methods:
             return
         instance = self._instance(cls)
         if not isinstance(instance, Pointer) or not self._interp.alive:
@@ -126,7 +133,7 @@ class _AnyCaller:
         for method in methods:
             found = built.lookup(cls.scope, method.name)
             is_own = isinstance(found, Function) and found.node is method
-            if is_own and not self._is_called(method) and not self._is_left_out(method, cls.node):
+            if is_own and not self._is_called(method):
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
     def _instance(self, cls: ClassValue) -> Value | None:
@@ -161,6 +168,15 @@ class _AnyCaller:
             self._call(method, method, cls.node)
         elif method.kind in ("function", "class"):
             self._call(Bound(method, cls if method.kind == "class" else instance), method, cls.node, 1)
+
+
+def _names_accelerator(function: ast.AST) -> bool:
+    """Return whether a function sends something to the accelerator itself: ``.cuda()``, ``"cuda:0"``."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "cuda")
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"))
+        for node in ast.walk(function)
+    )
 
 
 def _definitions(body: list[ast.stmt]) -> Iterator[_Definition]:

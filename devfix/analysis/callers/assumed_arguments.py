@@ -37,12 +37,12 @@ _STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
 class AssumedArguments:
     """The arguments of one assumed call.
 
-    ``has_tensors``: there is a tensor among them; ``is_certain``: the code says so of each tensor.
+    ``places``: one of them is on the accelerator; ``is_certain``: the code says of each tensor that it is one.
     """
 
     positional: list[Value] = field(default_factory=list)
     keywords: dict[str, Value] = field(default_factory=dict)
-    has_tensors: bool = False
+    places: bool = False
     is_certain: bool = True
 
 
@@ -76,8 +76,8 @@ def assume(
         argument = kinds.get(parameter.arg, UNKNOWN)
         if only_required and default is not None and argument.kind in _OMITTED:
             return default
+        assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
-            assumed.has_tensors = True
             assumed.is_certain &= argument.evidence in _STRONG
         return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
 
@@ -106,6 +106,7 @@ def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree
 
 
 _TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
+_PLACED = (*_TENSORS, Kind.MODULE, Kind.DEVICE)
 _OMITTED = (*_TENSORS, Kind.DEVICE, Kind.DTYPE)
 
 

@@ -1,8 +1,7 @@
 """The abstract interpreter: executes a program on abstract values with devices.
 
 In the main scenario, one accelerator is available and the program uses it (``torch.cuda.is_available()`` is true).  The
-interpreter follows both branches of an unknown condition, and executes loop bodies twice, so that the effects of one
-iteration reach the next.
+interpreter follows both branches of an unknown condition, and executes loop bodies until a round brings nothing new.
 """
 
 from __future__ import annotations
@@ -46,6 +45,7 @@ from devfix.analysis.transfer import (
 __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
 STEP_BUDGET = 40_000
+SPARE_STEPS = 4_000  # for rounds of loops beyond the second
 
 DefinedFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -78,6 +78,7 @@ class AbstractInterpreter:
         self.activation: Activation | None = None
         self.steps = 0
         self.step_budget = step_budget
+        self.spare_steps = SPARE_STEPS
         self.clock = 0
         self.depth = 0
         self.loop_depth = 0
@@ -144,6 +145,18 @@ class AbstractInterpreter:
     def observe(self, observation: Seen) -> Seen:
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
         return self._handlers.notify(self, observation)
+
+    @contextmanager
+    def spared(self) -> Iterator[None]:
+        """Take the steps of the body from the spare ones."""
+        before = self.steps
+        self.step_budget += SPARE_STEPS
+        try:
+            yield
+        finally:
+            self.spare_steps -= self.steps - before
+            self.steps = before
+            self.step_budget -= SPARE_STEPS
 
     def spend_step(self) -> None:
         """Count one step; raise :class:`OutOfBudget` if the budget is spent."""
@@ -264,7 +277,7 @@ class AbstractInterpreter:
     def restored(self, **settings: Any) -> Iterator[None]:
         """Give settings of PyTorch these values on every path that leaves the body: ``with torch.no_grad():``."""
         assert self.activation is not None
-        returns, loop = self.activation.returns, self.loops[-1] if self.loops else Loop()
+        returns, loop = self.activation.returns, self.loops[-1] if self.loops else Loop(0)
         exits = [len(states) for states in (returns, loop.breaks, loop.continues)]
         yield
         left = [state for state, _ in returns[exits[0] :]]

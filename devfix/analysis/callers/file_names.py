@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from devfix.models.index import is_module
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["FileNames", "names_of"]
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _MOST_BASES = 8  # classes between a class and a module class of a library
 
@@ -29,6 +32,7 @@ class FileNames:
         self.aliases: dict[str, ast.expr] = {}
         self.classes: dict[str, ast.ClassDef] = {}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._attributes: dict[ast.ClassDef, dict[str, str]] = {}
         for node in tree.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
@@ -85,6 +89,55 @@ class FileNames:
     def is_module(self, owner: ast.ClassDef) -> bool:
         """Return whether a class derives from a class of modules."""
         return any(self.is_module_class(base) for base in owner.bases)
+
+    def may_be_object(self, parameter: str) -> bool:
+        """Return whether a parameter is named like a class that the file defines or imports: ``boxes``, ``Boxes``."""
+        return parameter.replace("_", "").rstrip("0123456789").lower() in self._class_names
+
+    @cached_property
+    def _class_names(self) -> frozenset[str]:
+        """Return the names of classes outside PyTorch, as names of parameters."""
+        imported = (name for name, full in self.imported.items() if not full.startswith("torch."))
+        names = (name for name in (*imported, *self.classes) if name[:1].isupper() and not name.isupper())
+        return frozenset(name.lower().removesuffix("base") for name in names)
+
+    def lineage(self, owner: ast.ClassDef) -> list[ast.ClassDef]:
+        """Return a class and the classes of the file that it derives from, nearest first."""
+        found = [owner]
+        for each in found:
+            bases = (self.classes.get(self.full_name(base)) for base in each.bases)
+            found += [base for base in bases if base is not None and base not in found]
+        return found
+
+    def method(self, owner: ast.ClassDef, name: str) -> tuple[_Function, ast.ClassDef] | None:
+        """Return a method of a class and the class that defines it."""
+        for each in self.lineage(owner):
+            for statement in each.body:
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+                    return statement, each
+        return None
+
+    def attribute_class(self, owner: ast.ClassDef, name: str) -> str:
+        """Return the full name of the class whose object ``self.name`` is; ``""`` if no assignment says it."""
+        for each in self.lineage(owner):
+            if each not in self._attributes:
+                self._attributes[each] = self._created(each)
+            if name in self._attributes[each]:
+                return self._attributes[each][name]
+        return ""
+
+    def _created(self, owner: ast.ClassDef) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for node in walk(owner):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Call(func=func))
+                    | ast.AnnAssign(
+                        target=ast.Attribute(value=ast.Name(id="self"), attr=name), value=ast.Call(func=func)
+                    )
+                ):
+                    found.setdefault(name, self.full_name(func))
+        return found
 
 
 _known: WeakKeyDictionary[SourceTree, FileNames] = WeakKeyDictionary()

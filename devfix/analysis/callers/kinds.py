@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.annotations import annotation_kind, type_comments
 from devfix.analysis.callers.arguments import UNKNOWN, Argument, Evidence, Kind
+from devfix.analysis.callers.calls import KEYWORDS
 from devfix.analysis.callers.defaults import default_kind
-from devfix.analysis.callers.file_names import FileNames, names_of
+from devfix.analysis.callers.docstrings import docstring_kinds
+from devfix.analysis.callers.file_names import names_of
+from devfix.analysis.callers.uses import uses_of
+from devfix.analysis.callers.verdicts import with_uses
+from devfix.analysis.callers.votes import Votes
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Argument", "Evidence", "Kind", "argument_kinds"]
 
-_known: WeakKeyDictionary[SourceTree, dict[ast.AST, dict[str, Argument]]] = WeakKeyDictionary()
+_MOST_FORWARDS = 2  # functions that pass an argument on before it is used
+_NO_CLASS = frozenset({"Any", "object", "typing.Any"})  # annotations that say nothing
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def argument_kinds(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, tree: SourceTree
-) -> dict[str, Argument]:
+def argument_kinds(function: _Function, owner: ast.ClassDef | None, tree: SourceTree) -> dict[str, Argument]:
     """Return the kind of each argument by name (cached).
 
     ``self`` and ``cls`` are left out.  ``*args`` of tensors is ``TENSORS`` and ``**kwargs`` of tensors ``TENSOR_DICT``.
@@ -29,33 +36,119 @@ def argument_kinds(
         tree: the file.
 
     """
-    known = _known.setdefault(tree, {})
-    if function not in known:
-        known[function] = _infer(function, owner, tree, names_of(tree))
-    return known[function]
+    file = _known.get(tree)
+    if file is None:
+        file = _known[tree] = _File(tree)
+    return file.kinds(function, owner, _MOST_FORWARDS)
 
 
-def _infer(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None, tree: SourceTree, names: FileNames
-) -> dict[str, Argument]:
-    parameters = _parameters(function, owner)
-    comments = type_comments(function, tree.lines, parameters) if "# type:" in tree.text else {}
-    defaults = _defaults(function.args)
-    is_forward = function.name == "forward" and owner is not None and names.is_module(owner)
-    found: dict[str, Argument] = {}
-    for index, parameter in enumerate(parameters):
-        annotation = parameter.annotation or comments.get(parameter.arg)
-        argument = UNKNOWN if annotation is None else annotation_kind(annotation, names)
-        default = defaults.get(parameter.arg)
-        if default is not None:
-            argument = default_kind(argument, default)
-        if argument == UNKNOWN and is_forward and index == 0:
-            argument = Argument(Kind.TENSOR, evidence=Evidence.NAME)
-        found[parameter.arg] = argument
-    return found | _rest(function.args, names)
+@dataclass(frozen=True)
+class _Evidence:
+    """What the function itself says of one argument: ``said`` by annotation, docstring or default, and its uses."""
+
+    said: Argument
+    votes: Votes
 
 
-def _parameters(function: ast.FunctionDef | ast.AsyncFunctionDef, owner: ast.ClassDef | None) -> list[ast.arg]:
+class _File:
+    """The evidence in one file; it must not refer to the tree, whose lifetime it shares."""
+
+    def __init__(self, tree: SourceTree) -> None:
+        self.names = names_of(tree)
+        self.lines = tree.lines if "# type:" in tree.text else []
+        self._evidence: dict[ast.AST, dict[str, _Evidence]] = {}
+        self._kinds: dict[tuple[ast.AST, int], dict[str, Argument]] = {}
+
+    def kinds(self, function: _Function, owner: ast.ClassDef | None, forwards: int) -> dict[str, Argument]:
+        """Return the kinds of arguments that at most ``forwards`` functions pass on."""
+        key = (function, forwards)
+        if key not in self._kinds:
+            self._kinds[key] = self._infer(function, owner, forwards)
+        return self._kinds[key]
+
+    def _infer(self, function: _Function, owner: ast.ClassDef | None, forwards: int) -> dict[str, Argument]:
+        if function not in self._evidence:
+            self._evidence[function] = self._collect(function, owner)
+        is_forward = function.name == "forward" and owner is not None and self.names.is_module(owner)
+        found: dict[str, Argument] = {}
+        for index, (name, evidence) in enumerate(self._evidence[function].items()):
+            if evidence.said.evidence is Evidence.ANNOTATION:
+                found[name] = evidence.said
+                continue
+            if name in KEYWORDS:
+                found[name] = Argument(KEYWORDS[name], evidence.said.optional, evidence=Evidence.NAME)
+                continue
+            received = self._received(evidence.votes, forwards - 1) if forwards else []
+            is_object = self.names.may_be_object(name)
+            found[name] = with_uses(evidence.said, evidence.votes, received, is_forward, index, is_object)
+        return found | self._rest(function.args)
+
+    def _received(self, votes: Votes, forwards: int) -> list[Argument]:
+        """Return what the functions that receive an argument say of it."""
+        found = []
+        for forward in votes.forwards:
+            kinds = self.kinds(forward.function, forward.owner, forwards)
+            place = forward.place
+            if isinstance(place, int):
+                names = [parameter.arg for parameter in _parameters(forward.function, forward.owner)]
+                place = names[place] if place < len(names) else ""
+            if place in kinds:
+                found.append(kinds[place])
+        return found
+
+    def _collect(self, function: _Function, owner: ast.ClassDef | None) -> dict[str, _Evidence]:
+        parameters = _parameters(function, owner)
+        names = [parameter.arg for parameter in parameters]
+        comments = type_comments(function, self.lines, parameters) if self.lines else {}
+        annotated = {parameter.arg: parameter.annotation or comments.get(parameter.arg) for parameter in parameters}
+        defaults = _defaults(function.args)
+        documented: dict[str, Argument] | None = None
+        votes: dict[str, Votes] | None = None
+        found: dict[str, _Evidence] = {}
+        for name in names:
+            annotation = annotated[name]
+            said = UNKNOWN
+            if annotation is not None and self.names.full_name(annotation) not in _NO_CLASS:
+                said = annotation_kind(annotation, self.names)
+            else:
+                if documented is None:
+                    documented = self._documented(function, owner, frozenset(names))
+                said = documented.get(name, UNKNOWN)
+            if name in defaults:
+                said = default_kind(said, defaults[name])
+            if said.evidence is not Evidence.ANNOTATION and votes is None:
+                votes = uses_of(function, owner, names, self.names)
+            found[name] = _Evidence(said, votes[name] if votes is not None else Votes())
+        return found
+
+    def _documented(
+        self, function: _Function, owner: ast.ClassDef | None, parameters: frozenset[str]
+    ) -> dict[str, Argument]:
+        """Return what the docstring says; that of the class, too, of arguments of its constructor."""
+        found: dict[str, Argument] = {}
+        nodes = [owner, function] if owner is not None and function.name == "__init__" else [function]
+        for node in nodes:
+            docstring = ast.get_docstring(node)
+            if docstring is not None:
+                found |= docstring_kinds(docstring, parameters, self.names)
+        return found
+
+    def _rest(self, arguments: ast.arguments) -> dict[str, Argument]:
+        """Return the kinds of ``*args`` and ``**kwargs`` with an annotation."""
+        found: dict[str, Argument] = {}
+        for parameter, packed in ((arguments.vararg, Kind.TENSORS), (arguments.kwarg, Kind.TENSOR_DICT)):
+            if parameter is None:
+                continue
+            element = UNKNOWN if parameter.annotation is None else annotation_kind(parameter.annotation, self.names)
+            is_tensor = element.kind is Kind.TENSOR and not element.alternatives
+            found[parameter.arg] = replace(element, kind=packed, optional=False) if is_tensor else UNKNOWN
+        return found
+
+
+_known: WeakKeyDictionary[SourceTree, _File] = WeakKeyDictionary()
+
+
+def _parameters(function: _Function, owner: ast.ClassDef | None) -> list[ast.arg]:
     """Return the parameters without ``self``, ``cls``, ``*args`` and ``**kwargs``."""
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -72,19 +165,4 @@ def _defaults(arguments: ast.arguments) -> dict[str, ast.expr]:
     for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if default is not None:
             found[parameter.arg] = default
-    return found
-
-
-_PACKED = {Kind.TENSOR: Kind.TENSORS}
-_PACKED_BY_NAME = {Kind.TENSOR: Kind.TENSOR_DICT}
-
-
-def _rest(arguments: ast.arguments, names: FileNames) -> dict[str, Argument]:
-    found: dict[str, Argument] = {}
-    for parameter, packed in ((arguments.vararg, _PACKED), (arguments.kwarg, _PACKED_BY_NAME)):
-        if parameter is None:
-            continue
-        element = UNKNOWN if parameter.annotation is None else annotation_kind(parameter.annotation, names)
-        kind = packed.get(element.kind) if not element.alternatives else None
-        found[parameter.arg] = UNKNOWN if kind is None else Argument(kind, evidence=element.evidence)
     return found

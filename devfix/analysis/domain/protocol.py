@@ -28,8 +28,9 @@ Seen = TypeVar("Seen", bound="Observation")
 
 @dataclass
 class Loop:
-    """States that leave the body of a loop early."""
+    """States that leave the body of a loop early; ``start`` is the latest identifier before the outermost loop."""
 
+    start: int
     breaks: list[State] = field(default_factory=list)
     continues: list[State] = field(default_factory=list)
 
@@ -49,6 +50,7 @@ class Interpreter(Protocol):
         loop_depth: number of loops being executed, over all activations.
         depth: number of nested activations.
         steps: number of steps spent of the budget.
+        spare_steps: number of steps left for rounds of loops beyond the second.
         clock: time of the latest program point.
         path_splits: number of branches executed to the end of their block on separate paths.
         latent: whether a finding here is latent: no program calls the code, and what its callers pass is a guess.
@@ -68,6 +70,7 @@ class Interpreter(Protocol):
     loop_depth: int
     depth: int
     steps: int
+    spare_steps: int
     clock: int
     path_splits: int
     latent: bool
@@ -103,6 +106,9 @@ class Interpreter(Protocol):
 
     def observe(self, observation: Seen) -> Seen:
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
+
+    def spared(self) -> AbstractContextManager[None]:
+        """Take the steps of the body from the spare ones."""
 
     def spend_step(self) -> None:
         """Count one step; raises ``OutOfBudget`` if the budget is spent."""

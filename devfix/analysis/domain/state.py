@@ -42,6 +42,15 @@ class Branch:
         self.depth: int = parent.depth + 1 if parent is not None else 0
         self.written: set[int] = set()
 
+    def written_since(self, ancestor: Branch) -> set[int]:
+        """Return the objects that the path has written since it forked off ``ancestor``."""
+        written, branch = set[int](), self
+        while branch is not ancestor:
+            written |= branch.written
+            assert branch.parent is not None
+            branch = branch.parent
+        return written
+
 
 class State:
     """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.

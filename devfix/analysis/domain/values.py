@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ __all__ = [
 ]
 
 WIDENING_LIMIT = 6
+MOST_ORIGINS = 4  # of a tensor that may be one of several
 
 
 @dataclass(frozen=True)
@@ -274,11 +275,17 @@ class ClassValue:
     dataclass: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Union:
-    """One of several values, depending on the path."""
+    """One of several values, depending on the path; their order makes no difference."""
 
     alternatives: tuple[Value, ...]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Union) and frozenset(self.alternatives) == frozenset(other.alternatives)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.alternatives))
 
 
 Value = (
@@ -317,15 +324,55 @@ def alternatives(value: Value) -> tuple[Value, ...]:
 
 
 def join(values: Iterable[Value]) -> Value:
-    """Return the join of ``values``; unknown beyond ``WIDENING_LIMIT`` alternatives."""
-    found: dict[Value, None] = {}
-    for value in values:
-        for option in alternatives(value):
-            found[option] = None
+    """Return the join of ``values``; beyond ``WIDENING_LIMIT`` alternatives, each kind of them is widened."""
+    found = dict.fromkeys(option for value in values for option in alternatives(value))
+    if len(found) > WIDENING_LIMIT:
+        found = _widened(found)
     if not found:
         return UNKNOWN
-    if len(found) == 1:
-        return next(iter(found))
-    if len(found) > WIDENING_LIMIT:
-        return UNKNOWN
-    return Union(tuple(found))
+    return next(iter(found)) if len(found) == 1 else Union(tuple(found))
+
+
+def _widened(options: Iterable[Value]) -> dict[Value, None]:
+    """Return one tensor per device, one number, one string, and up to ``WIDENING_LIMIT`` others or an unknown value."""
+    kinds: dict[object, list[Value]] = {}
+    for option in options:
+        kinds.setdefault(_kind(option), []).append(option)
+    return dict.fromkeys(value for kind, members in kinds.items() for value in _summary(kind, members))
+
+
+def _kind(value: Value) -> object:
+    match value:
+        case Tensor(device):
+            return device
+        case Const(None | bool()):
+            return Const
+        case Number() | Const(int() | float()):
+            return Number
+        case Text() | Const(str()):
+            return Text
+    return None
+
+
+def _summary(kind: object, members: list[Value]) -> list[Value]:
+    if kind is None:
+        return members if len(members) <= WIDENING_LIMIT else [UNKNOWN]
+    if len(members) == 1 or kind is Const:
+        return members
+    if isinstance(kind, Device):
+        return [_any_of([member for member in members if isinstance(member, Tensor)])]
+    return [Number() if kind is Number else Text()]
+
+
+def _any_of(tensors: list[Tensor]) -> Tensor:
+    """Return a tensor that may be any of several on one device."""
+    origins = {origin for tensor in tensors for origin in tensor.origins}
+    return Tensor(
+        tensors[0].device,
+        tuple(sorted(origins, key=astuple)[:MOST_ORIGINS]),
+        is_certain=all(tensor.is_certain for tensor in tensors),
+        maybe_container=any(tensor.maybe_container for tensor in tensors),
+        maybe_zero_dim=any(tensor.maybe_zero_dim for tensor in tensors),
+        grad=any(tensor.grad for tensor in tensors),
+        is_single_number=all(tensor.is_single_number for tensor in tensors),
+    )

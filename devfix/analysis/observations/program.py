@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -110,6 +111,15 @@ class Observations:
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)
     _records: dict[type, dict[object, Any]] = field(default_factory=dict)
+    _visits: Counter[tuple[object, ...]] = field(default_factory=Counter)
+
+    def is_new(self, *key: object, visits: int = 1) -> bool:
+        """Return whether something with this key is observed for the first time, or the first ``visits`` times.
+
+        The interpreter visits the body of a loop once per round, and finds the same there each time.
+        """
+        self._visits[key] += 1
+        return self._visits[key] <= visits
 
     def record(self, record: R, key: object = None) -> R:
         """Add what a rule has observed, a frozen dataclass; return the record that is kept.

@@ -1,17 +1,26 @@
-"""Overlays: frameworks that place modules and batches themselves, one module per framework.
+"""Overlays: frameworks that place modules and batches themselves, and the transforms of ``torch.func``.
 
 Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the
 device that the framework chooses.
 
-May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.torch`, and the device arguments in
-:mod:`devfix.analysis.transfer`.
+May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.stdlib`, :mod:`devfix.analysis.torch`, and the device
+arguments and the device check in :mod:`devfix.analysis.transfer`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devfix.analysis.overlays import accelerate, deepspeed, graphs, ignite, lightning, transformers_
+from devfix.analysis.overlays import (
+    accelerate,
+    deepspeed,
+    function_transforms,
+    functional_modules,
+    graphs,
+    ignite,
+    lightning,
+    transformers_,
+)
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import TransferFunction
@@ -21,6 +30,8 @@ __all__ = ["OVERLAYS"]
 OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
     **deepspeed.OVERLAYS,
+    **function_transforms.OVERLAYS,
+    **functional_modules.OVERLAYS,
     **graphs.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,

@@ -34,9 +34,8 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.observations import Transfer
 from devfix.analysis.stdlib.containers import container_method
-from devfix.analysis.torch.data_sources import source_key
+from devfix.analysis.torch.data_sources import note_transfer, source_key
 from devfix.analysis.transfer.device_arguments import to_targets
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def _move(interp: Interpreter, pointer: Pointer, devices: list[Device | None], n
     device = known[0] if len(set(devices)) == 1 else UNKNOWN_DEVICE
     tensors = obj.default_item
     for origin in tensors.origins if isinstance(tensors, Tensor) and tensors.device == CPU else ():
-        interp.observations.transfers.append(Transfer(origin, interp.point(node, with_state=True), node, device.kind))
+        note_transfer(interp, origin, node, device)
     moved = obj.moved(lambda item: move_batch(interp, item, device))
     if obj.name.startswith("dgl."):
         return interp.new(moved)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.values import Pointer
-from devfix.analysis.observations import DataSource
+from devfix.analysis.domain.values import Device, Origin, Pointer
+from devfix.analysis.observations import DataSource, Transfer
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["source_key"]
+__all__ = ["note_transfer", "source_key"]
 
 _MOST_CREATION_POINTS = 8
 
@@ -46,6 +46,12 @@ def source_key(
     if kind == "made":
         _note_creation(interp, keys[position_key], node)
     return keys[position_key]
+
+
+def note_transfer(interp: Interpreter, origin: Origin, node: ast.Call, device: Device) -> None:
+    """Record a move of a batch item or a created tensor to ``device``, once per call path."""
+    if interp.observations.is_new(Transfer, origin, node, device, interp.point(node).call_path):
+        interp.observations.transfers.append(Transfer(origin, interp.point(node, with_state=True), node, device.kind))
 
 
 def _note_creation(interp: Interpreter, key: int, node: ast.AST) -> None:

@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, data_sources, rng
 from devfix.analysis.transfer.device_arguments import device_argument, named_device
+from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -95,10 +96,19 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 
 
-def _sparse(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """Create a sparse tensor: on the device of its values, unless ``device=`` is given."""
-    position = 1 if name == "torch.sparse_coo_tensor" else 2
-    values = keywords.get("values", args[position] if len(args) > position else UNKNOWN)
+def _coo(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Create a sparse COO tensor: its indices and values are on one device, unless ``device=`` is given."""
+    parts = {**dict(zip(("indices", "values"), args, strict=False)), **keywords}
+    if "device" not in keywords:
+        given = ((key, parts.get(key)) for key in ("indices", "values"))
+        operands = [tensor_operands(value, key) for key, value in given if isinstance(value, Tensor)]
+        check_same_device(interp, node, name, operands)
+    return _from_data(interp, name, [parts.get("values", UNKNOWN)], keywords, node)
+
+
+def _compressed(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Create a sparse tensor in a compressed layout: on the device of its values, unless ``device=`` is given."""
+    values = keywords.get("values", args[2] if len(args) > 2 else UNKNOWN)
     return _from_data(interp, name, [values], keywords, node)
 
 
@@ -190,11 +200,11 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.scalar_tensor": _from_data,
     "torch.set_default_device": _default_device,
     "torch.set_default_tensor_type": _default_type,
-    "torch.sparse_bsc_tensor": _sparse,
-    "torch.sparse_bsr_tensor": _sparse,
-    "torch.sparse_compressed_tensor": _sparse,
-    "torch.sparse_coo_tensor": _sparse,
-    "torch.sparse_csc_tensor": _sparse,
-    "torch.sparse_csr_tensor": _sparse,
+    "torch.sparse_bsc_tensor": _compressed,
+    "torch.sparse_bsr_tensor": _compressed,
+    "torch.sparse_compressed_tensor": _compressed,
+    "torch.sparse_coo_tensor": _coo,
+    "torch.sparse_csc_tensor": _compressed,
+    "torch.sparse_csr_tensor": _compressed,
     "torch.tensor": _from_data,
 }

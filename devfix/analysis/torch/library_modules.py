@@ -1,4 +1,4 @@
-"""Constructors of library modules: layers, losses, containers, parallel wrappers, parametrizations."""
+"""Constructors of library modules: layers, losses, containers, parallel wrappers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,6 @@ from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.analysis.torch import distributed, module_objects, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
-from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.index import lookup
 
 if TYPE_CHECKING:
@@ -168,25 +167,6 @@ def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return Tensor(device, (Origin("parameter"),))
 
 
-def _parametrization(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``register_parametrization``: the parametrization becomes a submodule, and is called once with the parameter."""
-    given = dict(zip(("module", "tensor_name", "parametrization"), args, strict=False)) | keywords
-    owner, part = given.get("module", UNKNOWN), given.get("parametrization", UNKNOWN)
-    tensor = given.get("tensor_name")
-    slot = f"parametrizations.{tensor.value}" if isinstance(tensor, Const) else None
-    for option in alternatives(owner):
-        if isinstance(option, Pointer) and module_at(interp, option) is not None and isinstance(part, Pointer):
-            device = module_tree.weights_device(interp, option)
-            for path, inner, module in list(module_tree.weighted_modules(interp, part)):
-                if module.device.differs(device):
-                    check_same_device(
-                        interp, node, name, [weight_operands(interp, option, "…"), weight_operands(interp, inner, path)]
-                    )
-                    interp.now.update(inner, devices=frozenset({device}))  # report the mismatch once
-            modules.attach(interp, option, slot, part, node, weak=slot is None)
-    return owner
-
-
 OVERLAYS: dict[str, TransferFunction] = {
     "torch.nn.DataParallel": _parallel,
     "torch.nn.Module": _base_module,
@@ -195,7 +175,6 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.nn.Parameter": _parameter,
     "torch.nn.Sequential": _container,
     "torch.nn.parallel.DistributedDataParallel": _parallel,
-    "torch.nn.utils.parametrize.register_parametrization": _parametrization,
 }
 
 _CONTAINERS = ("torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential")

@@ -24,7 +24,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.instances import sample_of
 from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
-from devfix.analysis.torch import module_methods, module_tree, modules
+from devfix.analysis.torch import module_methods, module_tree, modules, parametrizations
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class ModuleObject(Module):
         replaced = self.fields.get("forward")
         if replaced is not None:  # ``module.forward = types.MethodType(forward, module)``
             return interp.call(replaced, args, keywords, node)
+        if self.cls is None:
+            parametrizations.evaluate(interp, pointer, self, node)
         return interp.call_forward(pointer, args, keywords, node)
 
     def method(

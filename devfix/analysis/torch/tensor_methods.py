@@ -19,10 +19,9 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.observations import Transfer
 from devfix.analysis.observations.execution import TensorMoved
 from devfix.analysis.stdlib import containers
-from devfix.analysis.torch import checkpoints
+from devfix.analysis.torch import checkpoints, data_sources
 from devfix.analysis.transfer import modelled_calls
 from devfix.analysis.transfer.device_arguments import (
     MOVE_METHODS,
@@ -97,9 +96,7 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
         scenarios.record_placement(interp, node, device, tensor.device)
         for origin in tensor.origins:
             if origin.kind in ("batch", "made") and tensor.device == CPU:
-                interp.observations.transfers.append(
-                    Transfer(origin, interp.point(node, with_state=True), node, device.kind)
-                )
+                data_sources.note_transfer(interp, origin, node, device)
             if origin.kind == "load":
                 checkpoints.note_use(interp, tensor, "moved", node, device == ACCELERATOR)
         if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):

@@ -68,7 +68,10 @@ def record_binding(
 ) -> None:
     """Record that a name is bound to an item of a batch, or to a container of items."""
     for origin in dict.fromkeys(_origins(interp, value)):
-        interp.observations.bindings.append(Binding(origin, name, kind, interp.point(node, with_state=True), source))
+        if interp.observations.is_new(Binding, origin, name, kind, node, interp.point(node).call_path, visits=2):
+            interp.observations.bindings.append(
+                Binding(origin, name, kind, interp.point(node, with_state=True), source)
+            )
 
 
 def _origins(interp: Interpreter, value: Value) -> list[Origin]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
@@ -72,6 +73,10 @@ class OperandSet:
     def is_never_on(self, device: Device) -> bool:
         """Return whether no alternative can be on ``device``; false for an alternative's own device."""
         return bool(self.devices) and all(device.differs(other) for other in self.devices)
+
+    def conflicts_with(self, other: OperandSet) -> bool:
+        """Return whether an alternative of one operand is on none of the devices of the other one."""
+        return any(map(other.is_never_on, self.devices)) or any(map(self.is_never_on, other.devices))
 
 
 def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
@@ -166,17 +171,17 @@ def check_same_device(
                 for other_device, other_operand in other.alternatives:
                     (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
     if cpu and accelerator:
-        point = interp.point(node, with_state=True)
+        point = interp.point(node)
         takes_numbers = (
             allow_cpu_scalars
             and (written is None or CPU not in written.devices)
             and all(each.may_join for each in operands if CPU in each.devices)
         )
-        interp.observations.mismatches.append(
-            DeviceMismatch(
-                point, operation, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, takes_numbers
-            )
+        found = DeviceMismatch(
+            point, operation, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, takes_numbers
         )
+        if interp.observations.is_new(*_identity(found)):
+            interp.observations.mismatches.append(replace(found, point=interp.point(node, with_state=True)))
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
@@ -184,6 +189,12 @@ def check_same_device(
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:
     note_origin_use(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in one.devices for one in operands))
+
+
+def _identity(found: DeviceMismatch) -> tuple[object, ...]:
+    """Return what tells a mismatch from others: two visits of a loop's body find the same."""
+    operands = ((one.text, one.origins, one.module) for one in (*found.cpu, *found.accelerator))
+    return DeviceMismatch, found.point.node, found.point.call_path, found.operation, len(found.cpu), *operands
 
 
 def _distinct(operands: list[Operand]) -> tuple[Operand, ...]:

@@ -43,6 +43,7 @@ from devfix.analysis.torch import (
     library_modules,
     module_tree,
     optimizers,
+    parametrizations,
     tensor_functions,
 )
 from devfix.analysis.torch.data import LoaderObject
@@ -291,6 +292,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     **factories.OVERLAYS,
     **library_modules.OVERLAYS,
     **overlays.OVERLAYS,
+    **parametrizations.OVERLAYS,
     **sequences.OVERLAYS,
     **tensor_functions.OVERLAYS,
     **{f"torch.distributed.{name}": distributed.collective for name in _COLLECTIVES},

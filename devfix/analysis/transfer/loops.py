@@ -1,17 +1,21 @@
-"""Loops: their elements, the number of iterations of their body, their exits."""
+"""Loops: their elements, the rounds of their body, their exits."""
 
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.protocol import Loop
+from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import TupleValue, Value, alternatives
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
+from devfix.syntax.overwritten import overwritten_names
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -19,32 +23,36 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop", "for_loop", "sends_to_accelerator", "while_loop"]
 
+MOST_NESTED = 3  # loops inside so many others are executed once
+PAID_ROUNDS = 2  # further rounds are spent from the spare steps
+PLAIN_ROUNDS = 4  # behind them, what still changes is widened
+MOST_ROUNDS = 6
+
 
 def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
-    """Execute a ``for``: for each element if they are known, else twice with a value that represents all of them."""
+    """Execute a ``for``: for each element if they are known, else with a value that represents all of them."""
     iterable = interp.evaluate(stmt.iter)
     elements = iteration.elements(interp, iterable, stmt)
-    loop = Loop()
-    interp.loops.append(loop)
-    interp.loop_depth += 1
-    try:
+    with _entered(interp) as loop:
+        representative = None
         if elements is None:
             representative = iteration.element(interp, iterable, stmt, moved_names(stmt))
-            elements = _separate_modules(interp, representative) or [representative] * (
-                2 if interp.loop_depth <= 3 else 1
-            )
+            elements = _separate_modules(interp, representative)
+        if representative is not None and not elements:
+            _repeat(interp, stmt, loop, partial(_iterate, interp, stmt, representative, loop))
         for value in elements:
-            assert interp.activation is not None
-            interp.activation.stmt = stmt
-            assignment.assign(interp, stmt.target, value, kind="target")
-            _iterate(interp, stmt.body, loop)
-            if interp.state is None:
-                break
-    finally:
-        interp.loop_depth -= 1
-        interp.loops.pop()
+            if interp.alive:
+                _iterate(interp, stmt, value, loop)
     _leave(interp, stmt.orelse, loop)
     interp.observe(LoopLeft(stmt))
+
+
+def _iterate(interp: Interpreter, stmt: ast.For | ast.AsyncFor, value: Value, loop: Loop) -> bool:
+    assert interp.activation is not None
+    interp.activation.stmt = stmt
+    assignment.assign(interp, stmt.target, value, kind="target")
+    _execute_body(interp, stmt.body, loop)
+    return True
 
 
 def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
@@ -63,30 +71,67 @@ def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
 
 
 def while_loop(interp: Interpreter, stmt: ast.While) -> None:
-    """Execute a ``while``: twice, so that the effects of one iteration reach the next."""
-    loop = Loop()
-    interp.loops.append(loop)
-    interp.loop_depth += 1
+    """Execute a ``while``; one that starts with a false condition is left out."""
     is_endless = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
-    try:
-        for iteration_number in range(2 if interp.loop_depth <= 3 else 1):
-            assert interp.activation is not None
-            interp.activation.stmt = stmt
-            if interp.truth(stmt.test) is False and iteration_number == 0:
-                break
-            _iterate(interp, stmt.body, loop)
-            if interp.state is None:
-                break
-        else:
-            if is_endless and loop.breaks:
-                interp.state = None
-    finally:
-        interp.loop_depth -= 1
-        interp.loops.pop()
+    with _entered(interp) as loop:
+        _repeat(interp, stmt, loop, partial(_test_and_iterate, interp, stmt, loop))
+        if is_endless and loop.breaks:
+            interp.state = None
     _leave(interp, stmt.orelse, loop)
 
 
-def _iterate(interp: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
+def _test_and_iterate(interp: Interpreter, stmt: ast.While, loop: Loop) -> bool:
+    assert interp.activation is not None
+    interp.activation.stmt = stmt
+    if interp.truth(stmt.test) is False:
+        return False
+    _execute_body(interp, stmt.body, loop)
+    return True
+
+
+@contextmanager
+def _entered(interp: Interpreter) -> Iterator[Loop]:
+    """Make a loop the innermost one."""
+    loop = Loop(interp.loops[0].start if interp.loops else interp.new_id())
+    interp.loops.append(loop)
+    interp.loop_depth += 1
+    try:
+        yield loop
+    finally:
+        interp.loop_depth -= 1
+        interp.loops.pop()
+
+
+def _repeat(
+    interp: Interpreter, stmt: ast.For | ast.AsyncFor | ast.While, loop: Loop, iterate: Callable[[], bool]
+) -> None:
+    """Execute rounds of a loop until one brings nothing new; ``iterate`` returns false if there is no further round.
+
+    States at the head of the loop stay apart, so that each round starts with what the one before it left.  Once a state
+    is contained in an earlier one, further rounds only repeat what is known.  The loop ends behind any of these rounds,
+    never before the first.
+    """
+    assert interp.activation is not None
+    overwritten = {interp.activation.env: overwritten_names(stmt, interp.activation.node)}
+    heads, cost = [interp.now], 0
+    most = MOST_ROUNDS if interp.loop_depth <= MOST_NESTED else 1
+    while len(heads) <= most and (len(heads) <= PAID_ROUNDS or cost <= interp.spare_steps):
+        interp.state, steps = heads[-1].fork(), interp.steps
+        with interp.spared() if len(heads) > PAID_ROUNDS else nullcontext():
+            goes_on = iterate()
+            cost = interp.steps - steps
+        if not goes_on or not interp.alive or len(heads) == most:
+            return
+        for index in reversed(range(len(heads))):
+            if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):
+                interp.state = State.join([*heads[index + 1 :], interp.now])
+                return
+        if len(heads) >= PLAIN_ROUNDS:
+            widen(interp.now, heads[-1], loop.start)
+        heads.append(interp.now)
+
+
+def _execute_body(interp: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
     interp.execute(body)
     ends = [*loop.continues, *([interp.state] if interp.state is not None else [])]
     loop.continues.clear()

@@ -241,8 +241,16 @@ def _device_keyword(site: Site, call: BoundCall, name: str) -> Keywords:
 
 def _like(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
     sources = call.values(word.arguments[0].name)
-    source = sources[0] if sources else UNKNOWN
+    source = _one_of(interp, sources[0]) if sources else UNKNOWN
     return factories.like(interp, source, _device_keyword(site, call, "device"), site.node)
+
+
+def _one_of(interp: Interpreter, source: Value) -> Value:
+    """Return one tensor for a container of tensors; unknown unless all are on one device."""
+    if not isinstance(source, (Pointer, TupleValue, IterableOf)):
+        return source
+    devices = {device for operand in tensors_in(interp, source, "…") for device in operand.devices}
+    return Tensor(devices.pop()) if len(devices) == 1 else UNKNOWN
 
 
 def _same(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:

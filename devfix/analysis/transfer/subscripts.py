@@ -60,7 +60,7 @@ def _has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.
     on_cpu = any(tensor.device == CPU and not tensor.maybe_container for tensor in tensors)
     if not on_cpu or not isinstance(base, (Tensor, Union)):
         return False
-    mismatches_before = len(interp.observations.mismatches)
+    fails = False
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     keys = key.items if isinstance(key, TupleValue) and len(key.items) == len(parts) else (key,)
     for index, part in zip(keys, parts, strict=False):
@@ -70,13 +70,10 @@ def _has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.
             isinstance(option, Tensor) and not option.maybe_zero_dim and not option.maybe_container
             for option in alternatives(index)
         ):
-            check_same_device(
-                interp,
-                node,
-                "index",
-                [tensor_operands(base, text_of(node.value)), tensor_operands(index, text_of(part))],
-            )
-    return len(interp.observations.mismatches) > mismatches_before
+            operands = [tensor_operands(base, text_of(node.value)), tensor_operands(index, text_of(part))]
+            fails |= not interp.scenario.multi_accelerator and operands[0].conflicts_with(operands[1])
+            check_same_device(interp, node, "index", operands)
+    return fails
 
 
 def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> Value:

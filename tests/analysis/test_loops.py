@@ -1,0 +1,202 @@
+"""Loops are followed until a round brings nothing new: what a later round sees is seen, in no more rounds than that."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from devfix import analysis
+
+ON = "torch.ones(3).cuda()"
+LATE = [
+    pytest.param("a = b = x\nfor i in f():\n    x + a\n    a = b\n    b = torch.ones(3)", id="third-round"),
+    pytest.param(
+        "a = b = c = x\nfor i in f():\n    x + a\n    a = b\n    b = c\n    c = torch.ones(3)", id="fourth-round"
+    ),
+    pytest.param("a = b = x\nwhile f():\n    x + a\n    a = b\n    b = torch.ones(3)", id="while"),
+    pytest.param(
+        "a = b = x\nfor i in f():\n    for j in g():\n        x + a\n        a = b\n        b = torch.ones(3)",
+        id="nested",
+    ),
+    pytest.param(
+        "a = b = x\nfor i in f():\n    for j in g():\n        x + a\n    a = b\n    b = torch.ones(3)", id="inner"
+    ),
+    pytest.param(
+        "a = b = x\nfor i in f():\n    x + a\n    a = b\n    b = torch.ones(3)\n    if g():\n        continue",
+        id="continue",
+    ),
+    pytest.param("a = [x, x]\nfor i in f():\n    x + a[0]\n    a[0] = a[1]\n    a[1] = torch.ones(3)", id="items"),
+    pytest.param(
+        "class A:\n    pass\ns = A()\ns.a = s.b = x\nfor i in f():\n    x + s.a\n    s.a, s.b = s.b, torch.ones(3)",
+        id="attributes",
+    ),
+    pytest.param(
+        "def step(a, b):\n    x + a\n    return b, torch.ones(3)\na = b = x\nfor i in f():\n    a, b = step(a, b)",
+        id="call",
+    ),
+    pytest.param(
+        "def run():\n    a = b = x\n    for i in f():\n        x + a\n        a, b = b, torch.ones(3)\nrun()",
+        id="function",
+    ),
+    pytest.param("a = b = x\nfor i in f():\n    a = b\n    b = torch.ones(3)\nx + a", id="behind-the-loop"),
+    pytest.param(
+        "a = b = x\nfor i in f():\n    a = b\n    b = torch.ones(3)\n    if g():\n        break\nx + a", id="break"
+    ),
+    pytest.param(
+        "net = old = nn.Linear(3, 3).cuda()\nfor i in f():\n    old(x)\n    old = net\n    net = nn.Linear(3, 3)",
+        id="modules",
+    ),
+]
+
+
+@pytest.mark.parametrize("program", LATE)
+def test_what_fails_in_a_later_round_is_seen(met, program):
+    assert len(met(f"x = {ON}\n{program}")) == 1
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param("a = torch.ones(3)\nfor i in f():\n    a = x\n    x + a", id="overwritten"),
+        pytest.param(
+            "done = False\nwhile not done:\n    x + a\n    a = torch.ones(3)\n    done = True", id="one-round"
+        ),
+        pytest.param("for i in f():\n    if g():\n        a = torch.ones(3)\n    a = x\n    x + a", id="on-one-path"),
+        pytest.param("while True:\n    x + a\n    if f():\n        break\nx + a", id="endless"),
+    ],
+)
+def test_what_holds_in_every_round_is_no_mismatch(met, program):
+    assert met(f"x = a = {ON}\n{program}") == []
+
+
+def test_a_loop_may_end_behind_each_round_of_a_cycle(place):
+    assert place("a = torch.ones(3)\nb = a.cuda()\nfor i in f():\n    a, b = b, a", "a") == "either"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("y = y + [z]", id="list"),
+        pytest.param("y = y + (z,)", id="tuple"),
+        pytest.param("y = (y, z)", id="nested-tuple"),
+        pytest.param("y = [y, z]", id="nested-list"),
+        pytest.param("y = {'next': y}", id="nested-dictionary"),
+        pytest.param("y = y.setdefault(k, {})", id="found-dictionary"),
+        pytest.param("y = str(y) + 'a'", id="text"),
+        pytest.param("s += 'a'", id="constant-text"),
+        pytest.param("y = y[0]", id="items"),
+        pytest.param("y = lambda: y()", id="function"),
+        pytest.param("y = nn.Sequential(y, nn.Linear(3, 3))", id="module"),
+        pytest.param("y = Node(y)", id="object"),
+        pytest.param("node.next = Node(node.next)", id="linked-list"),
+        pytest.param("node = node.next = Node(None)", id="growing-list"),
+        pytest.param("setattr(node, s, z)\n    s += 'a'", id="attributes"),
+        pytest.param("class A(Node):\n        pass\n    y = A(y)", id="class"),
+    ],
+)
+def test_what_grows_without_end_comes_to_an_end(analyse, body):
+    node = "class Node:\n    def __init__(self, next):\n        self.next = next\n"
+    start = f"{node}node = Node(None)\ny = []\ns = ''\nz = torch.ones(3)\n"
+    observations = analyse(f"{start}for k in f():\n    {body}\n{ON} + torch.ones(3)")
+
+    assert observations.is_complete
+    assert len(observations.mismatches) == 1
+
+
+def test_a_list_that_grows_keeps_its_items(met):
+    program = f"ys = []\nfor i in f():\n    ys = ys + [torch.ones(3)]\nfor y in ys:\n    {ON} + y"
+
+    assert met(program) == [f"{ON} + y"]
+
+
+def visits(program: str, text: str) -> int:
+    """How often an expression is evaluated."""
+    count = 0
+
+    def watch(interp: object, node: ast.expr, value: object) -> None:
+        nonlocal count
+        count += isinstance(node, ast.Call) and ast.unparse(node) == text
+
+    files = {"/p/train.py": "import torch\nfrom torch import nn\n" + textwrap.dedent(program)}
+    analysis.analyse("/p/train.py", files.get, "/p", watch=watch)
+    return count
+
+
+TRAIN = "net = nn.Linear(3, 3).cuda()\noptimizer = torch.optim.SGD(net.parameters())\n"
+
+
+@pytest.mark.parametrize(
+    ("program", "count"),
+    [
+        pytest.param("for i in f():\n    here()", 1, id="nothing-written"),
+        pytest.param("for i in f():\n    y = torch.ones(3)\n    here()", 1, id="overwritten"),
+        pytest.param("for i in f():\n    y = nn.Linear(3, 3)\n    y.cuda()\n    here()", 1, id="made-anew"),
+        pytest.param("for i in f():\n    y = {'a': [i]}\n    here()", 1, id="containers-made-anew"),
+        pytest.param(
+            "y = None\nfor i in f():\n    g(y)\n    here()\n    y = torch.ones(3)", 2, id="new-in-the-second-round"
+        ),
+        pytest.param("ys = []\nfor i in f():\n    ys.append(torch.ones(3))\n    here()", 2, id="list"),
+        pytest.param(
+            TRAIN
+            + "for x in f():\n    loss = net(x.cuda()).sum()\n    loss.backward()\n    optimizer.step()\n    here()",
+            1,
+            id="training",
+        ),
+        pytest.param("for i in f():\n    for j in f():\n        for k in f():\n            here()", 1, id="nested"),
+        pytest.param(
+            "y = 0\nfor i in f():\n    y += 1\n    for j in f():\n        y += 1\n        here()", 2, id="counters"
+        ),
+        pytest.param(
+            "y = None\n"
+            + "".join(f"{'    ' * depth}for i{depth} in f():\n" for depth in range(6))
+            + " " * 24
+            + "here()",
+            1,
+            id="six-nested",
+        ),
+        pytest.param("for i in (1, 2, 3):\n    here()", 3, id="known-elements"),
+        pytest.param("while True:\n    here()\n    if f():\n        break", 1, id="endless"),
+        pytest.param("done = False\nwhile not done:\n    here()\n    done = True", 1, id="ends-with-its-condition"),
+        pytest.param("while False:\n    here()", 0, id="never"),
+        pytest.param("for i in ():\n    here()", 0, id="empty"),
+    ],
+)
+def test_a_body_is_executed_as_often_as_it_brings_something_new(program, count):
+    assert visits(program, "here()") == count
+
+
+def test_nested_loops_that_never_settle_are_left(analyse):
+    depth = 8
+    loops = "".join(f"{'    ' * i}for i{i} in f():\n{'    ' * (i + 1)}s{i} += 'a'\n" for i in range(depth))
+    program = "".join(f"s{i} = ''\n" for i in range(depth)) + loops
+    observations = analyse(f"{program}{ON} + torch.ones(3)")
+
+    assert observations.is_complete
+    assert len(observations.mismatches) == 1
+
+
+def test_many_loops_that_settle_late_leave_steps_for_the_rest(analyse):
+    loop = "a = b = c = d\nfor i in f():\n    a = b\n    b = c\n    c = torch.ones(3)\n" + "    g(a)\n" * 20
+    observations = analyse(f"d = 1\n{loop * 200}{ON} + torch.ones(3)")
+
+    assert observations.is_complete
+    assert len(observations.mismatches) == 1
+
+
+def test_what_each_round_observes_is_recorded_once(analyse):
+    observations = analyse(
+        "y = torch.ones(3, device='cuda')\nz = torch.ones(3)\ns = None\n"
+        "for x in DataLoader([1, 2]):\n    x = x.cuda()\n    y + z\n    s = [s, x]"
+    )
+
+    assert len(observations.mismatches) == 1
+    assert len(observations.transfers) == 1
+    assert len([binding for binding in observations.bindings if binding.name == "x"]) <= 2
+
+
+def test_what_two_calls_observe_is_recorded_for_each(analyse):
+    observations = analyse(f"def run(z):\n    {ON} + z\nrun(torch.ones(3))\nrun(torch.ones(3))")
+
+    assert len(observations.mismatches) == 2

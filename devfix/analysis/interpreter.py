@@ -85,6 +85,7 @@ class AbstractInterpreter:
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.latent = False
+        self.visited: set[ast.AST] = set()
         self.called: dict[DefinedFunction, str] = {}
         self.imported_modules = 0
         self._next = 0

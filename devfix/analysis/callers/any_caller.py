@@ -126,14 +126,15 @@ class _AnyCaller:
         methods = [method for method in _methods(cls.node) if not self._is_left_out(method, cls.node)]
         if not methods:
             return
+        before = set(self._interp.visited)
         instance = self._instance(cls)
         if not isinstance(instance, Pointer) or not self._interp.alive:
             return
-        built = self._interp.now
+        built, builders = self._interp.now, self._interp.visited - before
         for method in methods:
             found = built.lookup(cls.scope, method.name)
             is_own = isinstance(found, Function) and found.node is method
-            if is_own and not self._is_called(method):
+            if is_own and method not in builders and not self._is_called(method):
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
     def _instance(self, cls: ClassValue) -> Value | None:

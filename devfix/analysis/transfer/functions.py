@@ -108,6 +108,7 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
+    interp.visited.add(function.node)
     if function.node not in interp.called and _tells_devices(interp, [*args, *keywords.values()]):
         interp.called[function.node] = function.module.path
     activation = Activation(

@@ -67,8 +67,9 @@ def _items(interp: Interpreter, value: Value) -> list[Value]:
 def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
     """Return the tensors of a value if they are on the accelerator on every path."""
     match value:
-        case Tensor(device=device):
-            return [value] if device == ACCELERATOR else []
+        case Tensor(device=device, is_certain=is_certain, origins=origins):
+            is_entry = not is_certain and any(origin.kind == "load" for origin in origins)  # it may be a number
+            return [value] if device == ACCELERATOR and not is_entry else []
         case Union(alternatives):
             relevant = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
             is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)

@@ -158,7 +158,7 @@ class ValueScope:
             call = move.node
             if move.call_frame.activation.node is not call_frame.activation.node:
                 continue
-            if not isinstance(call, ast.Call) or not call.args:
+            if not isinstance(call, ast.Call) or not call.args or _needs_condition(call.args[0], move, call_frame):
                 continue
             value, text = value_of(self.point, call_frame, call.args[0]), ast.unparse(call.args[0])
             if not (is_device("device", value) if value is not None else _is_settled(call.args[0], call_frame, call)):
@@ -284,6 +284,30 @@ def _is_settled(node: ast.expr, call_frame: CallFrame, call: ast.Call) -> bool:
     ]
     late = [ast.unparse(inner) for inner in changed if inner.lineno >= first]
     return _root_or_none(node.value) is not None and not any(text.startswith(f"{one}[") or text == one for one in late)
+
+
+def _needs_condition(node: ast.expr, move: ProgramPoint, call_frame: CallFrame) -> bool:
+    """Return whether a destination was tested before its move, and the test does not cover the frame's statement.
+
+    ``self.device_ids[0]`` under ``if self.device_ids is not None`` is no device elsewhere.
+    """
+    chains = {text_of(part) for part in _chains(node)} - {"self"}
+    inner: ast.AST = move.node
+    for parent in move.tree.ancestors(move.node):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            return False
+        if isinstance(parent, (ast.If, ast.IfExp)) and inner is not parent.test:
+            tested = {text_of(part) for part in _chains(parent.test)}
+            branch = parent.orelse if _lies_in(inner, parent.orelse) else parent.body
+            if chains & tested and not _lies_in(call_frame.stmt, branch):
+                return True
+        inner = parent
+    return False
+
+
+def _lies_in(node: ast.AST, branch: list[ast.stmt] | ast.expr) -> bool:
+    parts = branch if isinstance(branch, list) else [branch]
+    return any(node is inner for part in parts for inner in ast.walk(part))
 
 
 def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:

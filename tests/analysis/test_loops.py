@@ -139,6 +139,14 @@ TRAIN = "net = nn.Linear(3, 3).cuda()\noptimizer = torch.optim.SGD(net.parameter
         ),
         pytest.param("ys = []\nfor i in f():\n    ys.append(torch.ones(3))\n    here()", 2, id="list"),
         pytest.param(
+            "ys = []\nfor i in f():\n    ys.append(nn.Sequential(nn.Linear(3, 3)))\n    here()", 2, id="list-of-modules"
+        ),
+        pytest.param(
+            "ys = nn.ModuleList()\nfor i in f():\n    ys.append(nn.Sequential(nn.Linear(3, 3)))\n    here()",
+            2,
+            id="module-list",
+        ),
+        pytest.param(
             TRAIN
             + "for x in f():\n    loss = net(x.cuda()).sum()\n    loss.backward()\n    optimizer.step()\n    here()",
             1,

@@ -95,6 +95,15 @@ def test_a_value_is_known_if_the_earlier_state_has_it(before, after, stable):
         pytest.param(ModuleObject(), ModuleObject(frozen=True), False, id="new-fact"),
         pytest.param(ModuleObject("a"), ModuleObject("b"), False, id="name"),
         pytest.param(ListObject(default_item=FIRST), ListObject(default_item=SECOND), True, id="holds-itself"),
+        pytest.param(
+            ModuleObject(parents=frozenset({FIRST})), ModuleObject(parents=frozenset({SECOND})), True, id="own-parent"
+        ),
+        pytest.param(
+            ModuleObject(parents=frozenset({Pointer(OLD)})),
+            ModuleObject(parents=frozenset({SECOND})),
+            False,
+            id="other-parent",
+        ),
         pytest.param(ListObject(default_item=Pointer(OLD)), ListObject(default_item=SECOND), False, id="holds-another"),
     ],
 )

@@ -34,7 +34,7 @@ _BUILTINS: dict[str, frozenset[Kind]] = {
     "divmod": _SCALARS,
 }
 #: Names of parameters that mean the same in every function.
-KEYWORDS = {"device": Kind.DEVICE, "dtype": Kind.DTYPE}
+KEYWORDS = {"device": Kind.DEVICE, "dtype": Kind.DTYPE, "ndarray": Kind.ARRAY}
 
 # What an argument is that a signature describes with one of these words.
 _WORD_KINDS: dict[str, frozenset[Kind]] = {
@@ -153,14 +153,15 @@ def _pass_to_model(votes: Votes, model: Model, call: ast.Call, place: int | str,
     keywords = tuple(keyword.arg or "" for keyword in call.keywords)
     offset = 1 if isinstance(place, int) and call.args and place >= len(call.args) else 0
     found = _parameters(model, place, len(call.args) + offset, keywords)
+    kinds = {KEYWORDS.get(parameter.name) for parameter in found}
+    if len(kinds) == 1 and (kind := kinds.pop()) is not None and not packed:
+        votes.show(kind, Kind.TEXT, Kind.NUMBER)
+        return
     words = {parameter.word.name for parameter in found}
     if not words or not words <= _WORD_KINDS.keys():
         return
     is_sequence = any(parameter.name == "tensors" and parameter.kind != "rest" for parameter in found)
     if packed and not is_sequence:
-        return
-    if any(parameter.name in KEYWORDS for parameter in found):
-        votes.show(KEYWORDS[found[0].name], Kind.TEXT, Kind.NUMBER)
         return
     if is_sequence:
         votes.show(Kind.TENSOR if packed else Kind.TENSORS, *(() if packed else (Kind.LIST, Kind.TENSOR)))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import sys
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -13,6 +15,7 @@ __all__ = ["FileNames", "names_of"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_NO_MODULES = frozenset({*sys.stdlib_module_names, *vars(builtins)})  # packages and classes without modules
 _MOST_BASES = 8  # classes between a class and a module class of a library
 
 
@@ -84,11 +87,28 @@ class FileNames:
         local = self.classes.get(name)
         if local is not None:
             return bases > 0 and any(self._is_module_name(self.full_name(base), bases - 1) for base in local.bases)
-        return name.endswith("Module") or is_module(name)
+        return (name.endswith("Module") and not name.endswith("DataModule")) or is_module(name)
+
+    def derives_from_module(self, owner: ast.ClassDef) -> bool:
+        """Return whether a base of a class is known as a class of modules."""
+        return any(self.is_module_class(base) for base in owner.bases)
 
     def is_module(self, owner: ast.ClassDef) -> bool:
-        """Return whether a class derives from a class of modules."""
-        return any(self.is_module_class(base) for base in owner.bases)
+        """Return whether a class is a class of modules: by its bases, or by ``forward`` and a base of another file."""
+        if self.derives_from_module(owner):
+            return True
+        found = self.method(owner, "forward") if owner.bases else None
+        return (
+            found is not None
+            and [parameter.arg for parameter in found[0].args.args[:1]] == ["self"]
+            and any(self._is_foreign(base) for each in self.lineage(owner) for base in each.bases)
+        )
+
+    def _is_foreign(self, base: ast.expr) -> bool:
+        """Return whether a base is a class of another file of the project."""
+        full = self.full_name(base)
+        first = full.partition(".")[0]
+        return full not in self.classes and first not in _NO_MODULES and not full.startswith("torch.")
 
     def may_be_object(self, parameter: str) -> bool:
         """Return whether a parameter is named like a class that the file defines or imports: ``boxes``, ``Boxes``."""
@@ -100,6 +120,11 @@ class FileNames:
         imported = (name for name, full in self.imported.items() if not full.startswith("torch."))
         names = (name for name in (*imported, *self.classes) if name[:1].isupper() and not name.isupper())
         return frozenset(name.lower().removesuffix("base") for name in names)
+
+    def names_from(self, libraries: frozenset[str]) -> dict[str, str]:
+        """Return the imported names that belong to these libraries, with the library of each."""
+        roots = ((name, full.partition(".")[0]) for name, full in self.imported.items())
+        return {name: root for name, root in roots if root in libraries}
 
     def lineage(self, owner: ast.ClassDef) -> list[ast.ClassDef]:
         """Return a class and the classes of the file that it derives from, nearest first."""

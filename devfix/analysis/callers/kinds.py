@@ -13,14 +13,16 @@ from devfix.analysis.callers.defaults import default_kind
 from devfix.analysis.callers.docstrings import docstring_kinds
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.uses import uses_of
-from devfix.analysis.callers.verdicts import with_uses
+from devfix.analysis.callers.verdicts import Place, with_uses
 from devfix.analysis.callers.votes import Votes
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["Argument", "Evidence", "Kind", "argument_kinds"]
 
 _MOST_FORWARDS = 2  # functions that pass an argument on before it is used
 _NO_CLASS = frozenset({"Any", "object", "typing.Any"})  # annotations that say nothing
+_TENSOR_LIBRARIES = frozenset({"torch"})
+_ARRAY_LIBRARIES = frozenset("numpy PIL cv2 pandas scipy jax tensorflow mlx cupy skimage".split())
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -56,6 +58,8 @@ class _File:
     def __init__(self, tree: SourceTree) -> None:
         self.names = names_of(tree)
         self.lines = tree.lines if "# type:" in tree.text else []
+        self._torch = self.names.names_from(_TENSOR_LIBRARIES)
+        self._arrays = self.names.names_from(_ARRAY_LIBRARIES)
         self._evidence: dict[ast.AST, dict[str, _Evidence]] = {}
         self._kinds: dict[tuple[ast.AST, int], dict[str, Argument]] = {}
 
@@ -69,7 +73,9 @@ class _File:
     def _infer(self, function: _Function, owner: ast.ClassDef | None, forwards: int) -> dict[str, Argument]:
         if function not in self._evidence:
             self._evidence[function] = self._collect(function, owner)
-        is_forward = function.name == "forward" and owner is not None and self.names.is_module(owner)
+        is_method = owner is not None and self.names.is_module(owner)
+        is_forward = is_method and function.name == "forward"
+        has_arrays = self._has_arrays(function)
         found: dict[str, Argument] = {}
         for index, (name, evidence) in enumerate(self._evidence[function].items()):
             if evidence.said.evidence is Evidence.ANNOTATION:
@@ -80,8 +86,17 @@ class _File:
                 continue
             received = self._received(evidence.votes, forwards - 1) if forwards else []
             is_object = self.names.may_be_object(name)
-            found[name] = with_uses(evidence.said, evidence.votes, received, is_forward, index, is_object)
+            place = Place(name, index, is_forward, is_method, is_object, has_arrays)
+            found[name] = with_uses(evidence.said, evidence.votes, received, place)
         return found | self._rest(function.args)
+
+    def _has_arrays(self, function: _Function) -> bool:
+        """Return whether arrays outside PyTorch may be meant in a function."""
+        if not self._torch:
+            return True
+        return bool(self._arrays) and any(
+            isinstance(node, ast.Name) and node.id in self._arrays for node in walk(function)
+        )
 
     def _received(self, votes: Votes, forwards: int) -> list[Argument]:
         """Return what the functions that receive an argument say of it."""

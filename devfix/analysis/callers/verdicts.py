@@ -3,27 +3,56 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from devfix.analysis.callers.arguments import Argument, Evidence, Kind
 from devfix.analysis.callers.votes import Votes
 
-__all__ = ["with_uses"]
+__all__ = ["Place", "with_uses"]
 
-_TENSORS = frozenset({Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT})
+# Kinds that a check for one of them says of the argument; lists and names are often accepted in place of something else
+_DECIDED_BY_CHECKS = frozenset(
+    {Kind.NUMBER, Kind.BOOL, Kind.ARRAY, Kind.CALLABLE, Kind.MODULE, Kind.DEVICE, Kind.DTYPE}
+)
+# Words in names of arrays outside PyTorch
+_ARRAY_WORDS = frozenset("np numpy ndarray nparray pil df".split())
+# Names that libraries of models give to tensors
+_CONVENTIONAL = frozenset(
+    "hidden_states encoder_hidden_states attention_mask input_ids position_ids inputs_embeds logits edge_index".split()
+)
 
 
-def with_uses(
-    said: Argument, votes: Votes, received: Iterable[Argument], is_forward: bool, index: int, is_object: bool
-) -> Argument:
+@dataclass(frozen=True)
+class Place:
+    """Where an argument stands.
+
+    Attributes:
+        name: its name.
+        index: its position.
+        is_forward: whether the function is ``forward`` of a module.
+        is_module_method: whether the function is a method of a module.
+        is_object: whether the argument is named like a class of the file.
+        has_arrays: whether arrays outside PyTorch may be meant: the file does not use PyTorch, or the function uses
+            NumPy or an image library, too.
+
+    """
+
+    name: str
+    index: int
+    is_forward: bool
+    is_module_method: bool
+    is_object: bool
+    has_arrays: bool
+
+
+def with_uses(said: Argument, votes: Votes, received: Iterable[Argument], place: Place) -> Argument:
     """Return what an argument is.
 
     Args:
         said: what docstring and default say.
         votes: what the uses say.
         received: what the functions that it is passed on to say.
-        is_forward: whether the function is ``forward`` of a module.
-        index: the position of the argument.
-        is_object: whether the argument is named like a class of the file.
+        place: where the argument stands.
 
     """
     strong, possible = set(votes.strong), set(votes.possible)
@@ -32,36 +61,38 @@ def with_uses(
             possible &= argument.kinds
             if not argument.alternatives:
                 strong.add(argument.kind)
-    if is_object:
-        strong.discard(Kind.TENSOR)
+    if place.is_object or not _ARRAY_WORDS.isdisjoint(place.name.split("_")):
         possible.discard(Kind.TENSOR)
-    kind, evidence = _decide(said, votes, strong, frozenset(possible), is_forward, index)
+    kind, evidence = _decide(said, votes, strong & possible, possible, place)
     others = set(votes.checked | votes.required | said.alternatives)
     if said.evidence is Evidence.DEFAULT:
         others.add(said.kind)
     return Argument(kind, said.optional or votes.optional, frozenset(others) - {kind, Kind.UNKNOWN}, evidence)
 
 
-def _decide(
-    said: Argument, votes: Votes, strong: set[Kind], possible: frozenset[Kind], is_forward: bool, index: int
-) -> tuple[Kind, Evidence]:
-    for checked in (votes.required, votes.checked):
-        if Kind.TENSOR in checked:
-            return Kind.TENSOR, Evidence.CHECK
+def _decide(said: Argument, votes: Votes, shown: set[Kind], possible: set[Kind], place: Place) -> tuple[Kind, Evidence]:
+    checked = votes.checked | votes.required
+    if Kind.TENSOR in checked:
+        return Kind.TENSOR, Evidence.CHECK
     if said.evidence in (Evidence.DOCSTRING, Evidence.DEFAULT):
         return said.kind, said.evidence
-    shown = strong & possible
     if len(shown) == 1:
         return next(iter(shown)), Evidence.USE
-    is_like_tensor = Kind.TENSOR in votes.weak
-    if is_forward and Kind.TENSOR in possible and (is_like_tensor or (index == 0 and not votes.is_sequence)):
+    if Kind.TENSOR in possible and Kind.TENSOR in votes.weak and not place.has_arrays:
+        return Kind.TENSOR, Evidence.USE
+    if Kind.TENSOR in possible and _is_expected(votes, place):
         return Kind.TENSOR, Evidence.NAME
-    checked = votes.checked | votes.required
-    if len(checked) == 1 and not checked & {Kind.TEXT, Kind.UNKNOWN}:
+    if len(checked) == 1 and checked <= _DECIDED_BY_CHECKS:
         return next(iter(checked)), Evidence.CHECK
-    if not votes.elements or Kind.TENSORS not in possible:
-        return Kind.UNKNOWN, Evidence.NONE
     elements = votes.elements
-    if Kind.TENSOR in elements.strong & elements.possible:
+    if elements is not None and Kind.TENSORS in possible and Kind.TENSOR in elements.strong & elements.possible:
         return Kind.TENSORS, Evidence.USE
     return Kind.UNKNOWN, Evidence.NONE
+
+
+def _is_expected(votes: Votes, place: Place) -> bool:
+    """Return whether tensors are expected here by convention."""
+    if place.is_forward and (Kind.TENSOR in votes.weak or votes.is_moved):
+        return True
+    is_conventional = place.is_module_method and place.name in _CONVENTIONAL
+    return (is_conventional or (place.is_forward and place.index == 0)) and not votes.is_sequence

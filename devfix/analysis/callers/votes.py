@@ -10,6 +10,8 @@ from devfix.analysis.callers.arguments import Kind
 __all__ = ["ANY_KIND", "SEQUENCES", "Forward", "Votes"]
 
 SEQUENCES = frozenset({Kind.TENSOR, Kind.TENSORS, Kind.ARRAY, Kind.LIST, Kind.TEXT, Kind.TENSOR_DICT, Kind.MODULE})
+_ARRAYS = frozenset({Kind.TENSOR, Kind.ARRAY})
+_MOVABLE = _ARRAYS | {Kind.MODULE}
 ANY_KIND = frozenset(Kind) - {Kind.UNKNOWN}
 
 
@@ -36,10 +38,11 @@ class Votes:
     Attributes:
         possible: the kinds that all uses allow; empty if they contradict each other.
         strong: kinds that a use shows by itself.
-        weak: kinds that a use suggests, and that have attributes or axes that lists do not have.
+        weak: arrays and tensors, if a use suggests them without telling them apart.
         required: kinds that a check requires of every caller.
         checked: kinds that the code tells apart.
         optional: whether the argument is compared with ``None``.
+        is_moved: whether it has a device or a method that moves it, as arrays, tensors and modules have.
         is_sequence: whether it is iterated, unpacked or read at an integer.
         is_scalar: whether the code branches on its truth or order, as on a number.
         forwards: functions of the file that receive it.
@@ -53,6 +56,7 @@ class Votes:
     required: set[Kind] = field(default_factory=set)
     checked: set[Kind] = field(default_factory=set)
     optional: bool = False
+    is_moved: bool = False
     is_sequence: bool = False
     is_scalar: bool = False
     forwards: list[Forward] = field(default_factory=list)
@@ -61,8 +65,9 @@ class Votes:
     def allow(self, kinds: frozenset[Kind]) -> None:
         """Count a use that values of these kinds allow."""
         self.possible &= kinds
-        if not kinds & {Kind.LIST, Kind.TENSORS}:
+        if kinds <= _ARRAYS:
             self.weak |= kinds
+        self.is_moved |= kinds <= _MOVABLE
 
     def contain(self) -> None:
         """Count a use that values with elements allow."""

@@ -206,4 +206,6 @@ class _Comparison:
             return Counter(map(self._anonymous, fact))
         if isinstance(fact, tuple):
             return tuple(map(self._anonymous, fact))
+        if isinstance(fact, Pointer):
+            return Pointer(self._anonymous(fact.id))
         return _MADE_IN_LOOP if isinstance(fact, int) and fact > self._start else fact

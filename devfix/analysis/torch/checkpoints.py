@@ -93,8 +93,9 @@ def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
 def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``torch.load``: record the call and its ``map_location``."""
     mapping = args[1] if len(args) > 1 else keywords.get("map_location")
-    is_mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None) or _has_map_location(node)
     point = interp.point(node, with_state=True)
+    is_mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None)
+    is_mapped = is_mapped or _has_map_location(node) or _may_unpack_map_location(point, node)
     loading = interp.observations.loadings.setdefault(
         point.key, Loading(point, node, is_mapped, True, _is_latent(interp))
     )
@@ -135,7 +136,7 @@ def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[
 
 def _loaded_tensor(interp: Interpreter, device: Device, point: ProgramPoint, node: ast.Call) -> Tensor:
     scenarios.record_placement(interp, node, device)
-    origins = (Origin("load", _number(interp, point.key)),) if device == CPU else ()
+    origins = (Origin("load", _number(interp, point.key)),)
     return Tensor(device, origins, is_certain=False, maybe_container=True)
 
 
@@ -161,6 +162,17 @@ def _has_map_location(node: ast.Call) -> bool:
         return True  # an explicit ``None`` is the author's choice
     positional = node.args[1:2]
     return any(not (isinstance(value, ast.Constant) and value.value is None) for value in positional)
+
+
+def _may_unpack_map_location(point: ProgramPoint, node: ast.Call) -> bool:
+    """Return whether ``**kwargs`` may have a ``map_location``: the function names the key, perhaps on another path."""
+    if all(keyword.arg is not None for keyword in node.keywords):
+        return False
+    return any(
+        (isinstance(inner, ast.Constant) and inner.value == "map_location")
+        or (isinstance(inner, ast.keyword) and inner.arg == "map_location")
+        for inner in ast.walk(point.tree.function(node))
+    )
 
 
 def _number(interp: Interpreter, key: tuple[str, int, int]) -> int:

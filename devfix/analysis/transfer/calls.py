@@ -9,6 +9,7 @@ from devfix.analysis.domain import classes
 from devfix.analysis.domain.objects import HeapObject, Mapping
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
+    ACCELERATOR,
     UNKNOWN,
     Bound,
     Builtin,
@@ -173,7 +174,8 @@ def _call_loaded(
 ) -> Value:
     """Call the result of ``torch.load``, which is therefore a module."""
     if function.origins and function.origins[0].kind == "load":
-        checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
+        if function.device != ACCELERATOR:
+            checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
         return Tensor(function.device, maybe_container=True)
     return UNKNOWN
 

@@ -109,7 +109,7 @@ def _repeat(
 
     States at the head of the loop stay apart, so that each round starts with what the one before it left.  Once a state
     is contained in an earlier one, further rounds only repeat what is known.  The loop ends behind any of these rounds,
-    never before the first.
+    never before the first; objects of a spare round that are like those of an earlier one are left out.
     """
     assert interp.activation is not None
     overwritten = {interp.activation.env: overwritten_names(stmt, interp.activation.node)}
@@ -124,7 +124,8 @@ def _repeat(
             return
         for index in reversed(range(len(heads))):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):
-                interp.state = State.join([*heads[index + 1 :], interp.now])
+                known = index >= PAID_ROUNDS and brings_nothing_new(interp.now, heads[index], loop.start, {})
+                interp.state = State.join(heads[index:] if known else [*heads[index + 1 :], interp.now])
                 return
         if len(heads) >= PLAIN_ROUNDS:
             widen(interp.now, heads[-1], loop.start)

@@ -10,6 +10,7 @@ from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.values import (
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
     DeviceValue,
     Number,
@@ -68,6 +69,11 @@ def augmented(interp: Interpreter, node: ast.BinOp) -> Value:
 
 def _holds_tensor(value: Value) -> bool:
     return any(isinstance(option, Tensor) for option in alternatives(value))
+
+
+def _is_loaded_entry(value: Value) -> bool:
+    """Return whether a value is an entry of a checkpoint that nothing has used as a tensor: it may be a number."""
+    return isinstance(value, Tensor) and not value.is_certain and any(o.kind == "load" for o in value.origins)
 
 
 def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
@@ -136,6 +142,9 @@ def _combine(
         return join(
             replace(option, maybe_container=False) for option in alternatives(value) if isinstance(option, Tensor)
         )
+    if len(operands) == 1 and any(_is_loaded_entry(value) for value in (left, right)):
+        entry = left if _holds_tensor(left) else right
+        return replace(entry, device=UNKNOWN_DEVICE) if isinstance(entry, Tensor) else entry  # perhaps a number
     written = operands[0] if in_place and _holds_tensor(left) else None
     device, origins = check_same_device(
         interp, node, "operator", operands, allow_cpu_scalars=not strict, written=written

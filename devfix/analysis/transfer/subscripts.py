@@ -96,6 +96,8 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             has_slice = any(isinstance(part, (ast.Slice, ast.Starred)) for part in parts)
             selects_element = not has_slice and all(_may_be_number(k) for k in keys)
+            if selects_element and base.is_single_number and base.maybe_zero_dim:
+                return Number()  # `loss.data[0]`: a Python number before torch 0.4, an IndexError since
             if selects_element:
                 return replace(base, maybe_zero_dim=True)  # an element may have no dimensions
             return base

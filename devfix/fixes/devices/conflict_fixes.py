@@ -219,17 +219,17 @@ def _under_condition(conflict: DeviceConflict) -> Edit | None:
     statement, tree = conflict.point.stmt, conflict.point.tree
     if move is None or move.guard is None or not all_live(conflict.point, conflict.point.call_frame, move.guard.test):
         return None
-    if not _only_moves(statement) or not isinstance(conflict.call.func, ast.Attribute):
+    if not _only_moves(statement, conflict.call) or not isinstance(conflict.call.func, ast.Attribute):
         return None
     test = conflict.choice.tree.source(move.guard.test) if conflict.choice is not None else ""
     code = (f"if {test}:", f"    {tree.source(statement)}")
     return ReplaceStatement(tree.path, tree.span(statement), code)
 
 
-def _only_moves(statement: ast.stmt) -> bool:
+def _only_moves(statement: ast.stmt, move: ast.Call) -> bool:
     """Whether a statement only moves values: ``x = x.cuda()``, ``x, y = x.cuda(), y.cuda()``, ``model.cuda()``."""
     if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, ast.Call)
+        return statement.value is move
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target, value = statement.targets[0], statement.value

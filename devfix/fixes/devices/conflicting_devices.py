@@ -21,6 +21,7 @@ from devfix.fixes.vendored_code import foreign_part
 
 __all__ = ["DeviceConflict", "device_conflicts", "is_load"]
 
+_HOST_METHODS = ("numpy", "tolist", "item", "data_ptr")
 _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
 
 
@@ -271,7 +272,9 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
                 call = observations.sources[operand.origins[0].site_id].point.node
             assignment = _cpu_assignment(observations, call)
             is_attribute = any(origin.attribute_id for origin in operand.origins)
-            if assignment is not None and not is_attribute and operand.is_certain and not _follows_value(assignment):
+            if assignment is None or _feeds_host(assignment):
+                continue
+            if not is_attribute and operand.is_certain and not _follows_value(assignment):
                 was_on_accelerator = assignment.source == ACCELERATOR
                 point, certain = assignment.point, not mismatch.latent
                 yield DeviceConflict(assignment.call, point, point, CPU, certain, None, mismatch, was_on_accelerator)
@@ -287,6 +290,12 @@ def _follows_value(assignment: DeviceAssignment) -> bool:
     base, state = value_of(assignment.point, assignment.point.call_frame, device_argument.value), assignment.point.state
     declared = isinstance(base, Pointer) and state is not None and "device" in state.heap_object(base).fields
     return not declared
+
+
+def _feeds_host(assignment: DeviceAssignment) -> bool:
+    """Whether the host reads the result: ``x.cpu().numpy()``."""
+    outer = assignment.point.tree.parents.get(assignment.call)
+    return isinstance(outer, ast.Attribute) and outer.attr in _HOST_METHODS
 
 
 def _was_on_accelerator(moved: ProgramPoint, module: Pointer) -> bool:

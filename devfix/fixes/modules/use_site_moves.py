@@ -144,6 +144,8 @@ def move_at_use(observations: Observations, attributes: list[Attribute]) -> list
     """Return ``self.table.to(x.device)`` for each failing operation; empty if one cannot be edited."""
     edits: dict[Edit, None] = {}
     for attribute in attributes:
+        if _may_be_number(attribute):
+            return []
         distant = 0
         for use in attribute.uses:
             edit = _move_at_operation(observations, attribute, use)
@@ -155,6 +157,28 @@ def move_at_use(observations: Observations, attributes: list[Attribute]) -> list
         if distant > MAX_DISTANT_USES:
             return []  # the computed values are used too far from the attribute for readable fixes
     return list(edits)
+
+
+def _may_be_number(attribute: Attribute) -> bool:
+    """Whether the class also assigns the attribute a value that is not known to be a tensor: a number, an option."""
+    if attribute.cls is None:
+        return False
+    known = {stored.value for stored in attribute.stored}
+    return any(
+        isinstance(stmt, ast.Assign)
+        and stmt.value not in known
+        and any(ast.unparse(target) == f"self.{attribute.name}" for target in stmt.targets)
+        and _is_plain(stmt.value)
+        for _, _, method in methods_of(attribute.cls)
+        for stmt in ast.walk(method)
+    )
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression calls nothing and is not ``None``: a literal, a name, an entry of the settings."""
+    if isinstance(node, ast.Constant):
+        return node.value is not None
+    return isinstance(node, (ast.Name, ast.Attribute, ast.Subscript))
 
 
 def _is_near(attribute: Attribute, use: Use) -> bool:

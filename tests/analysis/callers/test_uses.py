@@ -20,6 +20,10 @@ from devfix.analysis.callers.kinds import Kind
         ("y = x\ny.permute(0, 2, 1)", "tensor"),
         ("x = x.float()\nx.unsqueeze(0)", "tensor"),
         ("F.relu(x)", "tensor"),
+        ("x.shape", "tensor"),
+        ("x.mean()", "tensor"),
+        ("x[:, None]", "tensor"),
+        ("x @ z", "tensor"),
         ("F.cross_entropy(z, x)", "tensor"),
         ("F.cross_entropy(z, target=x)", "tensor"),
         ("z.matmul(x)", "tensor"),
@@ -40,6 +44,7 @@ from devfix.analysis.callers.kinds import Kind
         ("x(3)", "callable"),
         ("x.state_dict()", "module"),
         ("x.astype(float)", "array"),
+        ("torch.from_numpy(x)", "array"),
     ],
 )
 def test_a_use_shows_a_kind(kinds, body, kind):
@@ -50,8 +55,9 @@ def test_a_use_shows_a_kind(kinds, body, kind):
 @pytest.mark.parametrize(
     "body",
     [
-        "x.shape",
-        "x.mean()",
+        "x.shape\nnp.ones(3)",
+        "x.mean()\nnp.ones(3)",
+        "x.device",
         "x + 1",
         "x[0]",
         "x.to(z)",

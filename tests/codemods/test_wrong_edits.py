@@ -1,0 +1,210 @@
+"""Programs that an edit would break: values of several kinds, old versions of PyTorch, conditions on options.
+
+All rules look at them, and unsafe fixes are on.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.model import Outcome
+from devfix.sources import SourceFile
+
+HEADER = """\
+import numpy as np
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+"""
+
+LEFT_ALONE = {
+    "scalar-by-index": """
+import matplotlib.pyplot as plt
+
+model = nn.Linear(4, 1).to(device)
+losses = []
+for _ in range(3):
+    loss = (model(torch.ones(2, 4).to(device)) - 1).pow(2).mean()
+    losses.append(loss.data[0])
+    plt.plot(losses)
+""",
+    "sum-of-scalars-by-index": """
+model = nn.Linear(4, 1).to(device)
+total = 0
+for _ in range(3):
+    raw = F.mse_loss(model(torch.ones(2, 4).to(device)), torch.ones(2, 1).to(device))
+    total += raw.data * 2 / 3
+    if np.isnan(total[0]):
+        raise ValueError
+""",
+    "width-out-of-a-checkpoint": """
+class Positions(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.register_buffer("table", self.make(width))
+        self.out = nn.Linear(4, 4)
+
+    def make(self, width):
+        rows = [[p / np.power(10000, 2 * (i // 2) / width) for i in range(width)] for p in range(9)]
+        return torch.FloatTensor(np.array(rows))
+
+    def forward(self, x):
+        return self.out(x) + self.table
+
+
+checkpoint = torch.load("model.pt", map_location=device)
+model = Positions(checkpoint["settings"].width)
+model.load_state_dict(checkpoint["model"])
+model.to(device)(torch.ones(2, 4).to(device))
+""",
+    "width-of-a-factory-out-of-a-checkpoint": """
+import math
+
+
+class Positions(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        scale = torch.exp(torch.arange(0, width, 2) * -(math.log(10000.0) / width))
+        self.register_buffer("table", torch.arange(0, 9).unsqueeze(1) * scale)
+
+
+checkpoint = torch.load("model.pt", map_location=device)
+model = Positions(checkpoint["config"]["width"]).to(device)
+""",
+    "result-of-data-parallel": """
+import sys
+
+
+def sample(net, z, parallel):
+    out = nn.parallel.data_parallel(net, (z,)) if parallel else net(z)
+    return out, z
+
+
+net = nn.Linear(4, 2).cuda()
+for _ in range(3):
+    images, labels = sample(net, torch.randn(2, 4, device="cuda"), len(sys.argv) > 2)
+    pixels = np.uint8(255 * (images.detach().cpu().numpy() + 1))
+net(torch.randn(2, 4, device="cuda"))
+""",
+    "keywords-that-hold-the-device": """
+def load(net, path, cpu=False):
+    kwargs = {}
+    if cpu:
+        kwargs = {"map_location": "cpu"}
+    net.load_state_dict(torch.load(path, **kwargs))
+
+
+net = nn.Linear(4, 2).to(device)
+load(net, "model.pt")
+""",
+    "out-on-the-accelerator": """
+lengths = torch.tensor([2, 3]).cuda()
+ids = torch.arange(0, 3, out=torch.cuda.LongTensor(3))
+mask = ids < lengths.unsqueeze(1)
+""",
+}
+
+
+def _repaired(text: str) -> tuple[str, Outcome]:
+    file = SourceFile("train.py", text.encode(), text)
+    outcome = fixpoint.apply([file], Settings(unsafe_fixes=True))
+    return next((change.new.decode() for change in outcome.patch.files), text), outcome
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_a_correct_program_has_no_finding(name):
+    text = HEADER + LEFT_ALONE[name]
+
+    after, outcome = _repaired(text)
+
+    assert [resolution.finding.message for resolution in outcome.resolutions] == []
+    assert after == text
+
+
+def test_an_attribute_that_may_be_a_number_gets_no_tensor_method():
+    text = (
+        HEADER
+        + """
+class Agent:
+    def __init__(self, options):
+        self.net = nn.Linear(4, 2).to(device)
+        if options["tune"]:
+            self.alpha = torch.zeros(1).exp().repeat(2)
+        else:
+            self.alpha = options["alpha"]
+
+    def loss(self, x):
+        return (self.alpha * self.net(x)).mean()
+
+
+Agent({"tune": True, "alpha": 0.2}).loss(torch.ones(3, 4).to(device)).backward()
+"""
+    )
+
+    after, _ = _repaired(text)
+
+    assert "self.alpha.to(" not in after
+
+
+def test_a_device_that_may_be_none_is_used_under_its_test_only():
+    text = """\
+import torch
+from torch import nn
+from settings import configurations
+
+
+class Head(nn.Module):
+    def __init__(self, gpus):
+        super().__init__()
+        self.gpus = gpus
+        self.weight = nn.Parameter(torch.ones(3, 4))
+
+    def forward(self, x, label):
+        if self.gpus == None:
+            cosine = x @ self.weight.t()
+        else:
+            cosine = x.cuda(self.gpus[0]) @ self.weight.t().cuda(self.gpus[0])
+        one_hot = torch.zeros(cosine.size())
+        if self.gpus != None:
+            one_hot = one_hot.cuda(self.gpus[0])
+        return one_hot.scatter_(1, label.view(-1, 1).long(), 1) * cosine
+
+
+def main(config):
+    device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+    head = Head(config["gpus"]).to(device)
+    head(torch.ones(2, 4).to(device), torch.zeros(2).to(device))
+
+
+main(configurations[1])
+"""
+
+    after, _ = _repaired(text)
+
+    assert "device=self.gpus[0]" not in after
+
+
+def test_only_a_move_is_put_under_a_condition():
+    text = """\
+from collections import deque
+
+import torch
+from torch import nn
+
+frames = deque([], maxlen=4)
+model = nn.Linear(4, 2)
+if torch.cuda.is_available():
+    model = model.cuda()
+for _ in range(4):
+    frames.append(torch.zeros(8, 4, device="cuda"))
+model(torch.stack(list(frames)))
+"""
+
+    after, _ = _repaired(text)
+
+    assert "    frames.append(" in after
+    assert "        frames.append(" not in after

@@ -141,6 +141,6 @@ def _follow(
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
     if left_out is not None:
-        call_definitions(interp, module, left_out)
+        call_definitions(interp, module, left_out, whole=watch is not None)
     observations.folders.update(program.folders)
     return True

@@ -182,16 +182,21 @@ class AbstractInterpreter:
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
         """Return the value of a module's name, evaluated on first use; ``None`` if nothing binds it."""
-        found = self.now.lookup(module.env, name)
-        if found is None and module.waiting is not None:
-            imports.evaluate_name(self, module, name)
-            found = self.now.lookup(module.env, name)
-        if found is None and module.stars and not name.startswith("_"):
-            for star in module.stars:
-                found = self.global_name(star, name) if star is not module else None
-                if found is not None:
-                    break
-        return found
+        seen: set[str] = set()  # modules may import everything from each other
+        pending = [module]
+        while pending:
+            current = pending.pop(0)
+            if current.path in seen:
+                continue
+            seen.add(current.path)
+            found = self.now.lookup(current.env, name)
+            if found is None and current.waiting is not None:
+                imports.evaluate_name(self, current, name)
+                found = self.now.lookup(current.env, name)
+            if found is not None:
+                return found
+            pending = [*(current.stars if not name.startswith("_") else ()), *pending]
+        return None
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in the scope that declares it, with respect to ``global`` and ``nonlocal``."""

@@ -46,7 +46,7 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def call_definitions(
-    interp: AbstractInterpreter, module: PythonModule, reached: Collection[tuple[str, int]] = ()
+    interp: AbstractInterpreter, module: PythonModule, reached: Collection[tuple[str, int]] = (), whole: bool = False
 ) -> None:
     """Call the functions and methods of a file that nothing has called yet.
 
@@ -54,16 +54,20 @@ def call_definitions(
         interp: the interpreter, after the body of the file.
         module: the file.
         reached: path and line of functions that programs call.
+        whole: also call functions that cannot make a difference between devices.
 
     """
-    _AnyCaller(interp, module, frozenset(reached)).run()
+    _AnyCaller(interp, module, frozenset(reached), whole).run()
 
 
 class _AnyCaller:
-    def __init__(self, interp: AbstractInterpreter, module: PythonModule, reached: frozenset[tuple[str, int]]) -> None:
+    def __init__(
+        self, interp: AbstractInterpreter, module: PythonModule, reached: frozenset[tuple[str, int]], whole: bool
+    ) -> None:
         self._interp = interp
         self._module = module
         self._reached = reached
+        self._whole = whole
         self._start = interp.state or State(interp.base)
         self._facts = DeviceFacts(interp.program)
 
@@ -99,23 +103,27 @@ class _AnyCaller:
 
     def _is_left_out(self, function: _Method, owner: ast.ClassDef | None) -> bool:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
+        if self._whole:
+            return False
         if not self._facts.may_matter(self._module, function):
             return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
 
     def _call_function(self, function: Function) -> None:
-        if not self._is_called(function.node) and not self._is_left_out(function.node, None):
+        node = function.node
+        if isinstance(node, _Method) and not self._is_called(node) and not self._is_left_out(node, None):
             self._call(function, function, None)
 
     def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> None:
         """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""
         tree = self._module.tree
+        assert isinstance(function.node, _Method)
         node = ast.copy_location(ast.Call(ast.Name(function.node.name, ast.Load()), [], []), function.node)
         before = self._interp.now
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
-            if not (assumed.places or skip or _names_accelerator(function.node)):
+            if not (self._whole or assumed.places or skip or _names_accelerator(function.node)):
                 continue  # nothing is on the accelerator
             self._interp.latent = not assumed.is_certain
             with suppress(Unreachable):
@@ -133,8 +141,9 @@ class _AnyCaller:
         built, builders = self._interp.now, self._interp.visited - before
         for method in methods:
             found = built.lookup(cls.scope, method.name)
-            is_own = isinstance(found, Function) and found.node is method
-            if is_own and method not in builders and not self._is_called(method):
+            if not isinstance(found, Function) or found.node is not method:
+                continue  # decorated, or replaced
+            if method not in builders and not self._is_called(method):
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
     def _instance(self, cls: ClassValue) -> Value | None:
@@ -163,6 +172,7 @@ class _AnyCaller:
 
     def _call_method(self, cls: ClassValue, instance: Pointer, method: Function) -> None:
         interp = self._interp
+        assert isinstance(method.node, _Method)
         if method.kind == "property":
             interp.attribute(instance, method.node.name, method.node)
         elif method.kind == "static":

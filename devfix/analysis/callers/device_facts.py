@@ -144,16 +144,20 @@ class _Search:
                 self._read(stmt.body, stmt)
             elif isinstance(stmt, (ast.If, ast.Try)):
                 self._read([*stmt.body, *stmt.orelse], owner)
-            elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None:
-                if any(self._creates(call, set()) for call in _calls(stmt.value)):
-                    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
-                    self.file.names |= {node.id for each in targets for node in ast.walk(each) if _is_name(node)}
+            elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and self._creates_any(stmt.value):
+                targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+                named = (node for each in targets for node in ast.walk(each))
+                self.file.names |= {node.id for node in named if isinstance(node, ast.Name)}
+
+    def _creates_any(self, value: ast.expr | None) -> bool:
+        return value is not None and any(self._creates(call, set()) for call in _calls(value))
 
     def _body(self, node: _Function, owner: ast.ClassDef | None) -> _Body:
         body = _Body(node, owner)
         given = {each.arg for each in (*node.args.posonlyargs, *node.args.args)[-len(node.args.defaults) or 10**6 :]}
-        given |= {each.arg for each, default in zip(node.args.kwonlyargs, node.args.kw_defaults) if default is not None}
-        moved = {id(each.func.value) for each in _calls(node) if _moves_along(each)}
+        options = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        given |= {each.arg for each, default in options if default is not None}
+        moved = {id(each) for call in _calls(node) if (each := _moved_along(call)) is not None}
         local: set[str] = set()
         for part in ast.walk(node):
             if isinstance(part, ast.Call) and id(part) not in moved and self._creates(part, given):
@@ -244,11 +248,9 @@ class _Search:
 
 
 def _inherits(base: ast.expr) -> str:
-    return f"{base.value.id}.{base.attr}" if isinstance(base, ast.Attribute) and _is_name(base.value) else ""
-
-
-def _is_name(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name)
+    return (
+        f"{base.value.id}.{base.attr}" if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) else ""
+    )
 
 
 def _root(node: ast.expr) -> str:
@@ -274,11 +276,12 @@ def _unregistered(value: ast.expr) -> Iterator[ast.AST]:
         pending.extend(ast.iter_child_nodes(part))
 
 
-def _moves_along(call: ast.Call) -> bool:
-    """Return whether a call moves what it is called on to the device of something else: ``x.to(y.device)``."""
+def _moved_along(call: ast.Call) -> ast.expr | None:
+    """Return what a call moves to the device of something else: ``x`` in ``x.to(y.device)``."""
     if not (isinstance(call.func, ast.Attribute) and call.func.attr in _MOVES):
-        return False
-    return call.func.attr != "to" or any(not _is_dtype(each) for each in (*call.args, *(k.value for k in call.keywords)))
+        return None
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return call.func.value if call.func.attr != "to" or not all(map(_is_dtype, given)) else None
 
 
 def _is_dtype(node: ast.expr) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from devfix.analysis.callers.arguments import Kind
@@ -34,9 +35,13 @@ def uses_of(
     parameters: Iterable[str],
     names: FileNames,
 ) -> dict[str, Votes]:
-    """Return the votes for each of these parameters."""
+    """Return the votes for each of these parameters.
+
+    An expression that is too deeply nested ends the search.
+    """
     collector = _Collector(parameters, names, owner)
-    collector.block(function.body)
+    with suppress(RecursionError):
+        collector.block(function.body)
     return collector.votes
 
 

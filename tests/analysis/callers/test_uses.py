@@ -128,3 +128,7 @@ def test_an_argument_named_like_a_class_is_no_tensor(kinds):
 def test_a_comparison_with_none_makes_an_argument_optional(arguments):
     argument = arguments("def f(x):\n    if x is not None:\n        x.detach()")["x"]
     assert argument.optional and argument.kind is Kind.TENSOR
+
+
+def test_deep_nesting_is_no_error(kinds):
+    assert kinds(f"def f(x):\n    x.detach()\n    return {' + '.join(['x'] * 900)}") == {"x": "tensor"}

@@ -44,7 +44,7 @@ def documented(docstring: str, parameters: frozenset[str]) -> dict[str, tuple[st
         if entry is not None:
             for name, kind, text in entry:
                 old = found.get(name, ("", ""))
-                found[name] = (kind or old[0], text or old[1])
+                found[name] = (old[0] or kind, old[1] or text)
             current, indent = entry[-1][0], _indent(line)
         elif current and line.strip() and _indent(line) > indent:
             kind, text = found[current]

@@ -68,3 +68,12 @@ def test_the_docstring_of_a_class_describes_its_constructor(kinds):
 def test_a_documented_class_is_stronger_than_the_description(kinds):
     text = DESCRIBED.replace("x:", "x (NestedKey, optional):").format("the tensor of scores")
     assert kinds(f'def f(x):\n    """{text}    """') == {"x": "unknown"}
+
+
+def test_the_first_entry_counts(kinds):
+    text = (
+        DESCRIBED.format("the scores")
+        + "\n    Notes:\n        scores (Tensor): x\n\n    Args:\n        x (Tensor): y\n"
+    )
+    first = text.replace("x: the", "x (int): the", 1)
+    assert kinds(f'def f(x):\n    """{first}    """') == {"x": "number"}

@@ -72,7 +72,9 @@ class _File:
             found = dict(self.kinds(function, owner, _MOST_FORWARDS))
             for name, argument in found.items():
                 evidence = self._evidence[function].get(name)
-                if argument.kind is not Kind.UNKNOWN or evidence is None or name not in self._shared_names:
+                if argument.kind is not Kind.UNKNOWN or evidence is None or function.name == "__init__":
+                    continue
+                if name not in self._shared_names:
                     continue
                 is_object = self.names.may_be_object(name)
                 if evidence.said.evidence is Evidence.NONE and may_be_namesake(name, evidence.votes, is_object):

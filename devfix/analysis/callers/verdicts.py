@@ -18,11 +18,14 @@ _DECIDED_BY_CHECKS = frozenset(
 _ARRAY_WORDS = frozenset("np numpy ndarray nparray pil df".split())
 # Words in names of objects that `forward` of a criterion, a pipeline or a graph network receives
 _OBJECT_WORDS = frozenset(
-    "model net network module encoder decoder batch data graph sample samples sentence sentences text texts prompt "
-    "prompts config args kwargs outputs state dist distribution tokenizer dict list tuple fn func tensordict td".split()
+    "model net network module encoder decoder batch data graph sample samples sentence sentences text texts "
+    "prompt prompts config stage args kwargs outputs state dist distribution tokenizer dict list tuple fn func "
+    "tensordict td".split()
 )
 # Names that say nothing, so that their namesakes say nothing, either
-_COMMON_NAMES = frozenset("value values input inputs index idx indices item other params key size time step".split())
+_COMMON_NAMES = frozenset(
+    "value values input inputs index idx indices item other params key size time step stage predictions".split()
+)
 _VERBS = frozenset("is as to return returns use from has make get set with".split())
 # Names that libraries of models give to tensors
 _CONVENTIONAL = frozenset(

@@ -69,3 +69,15 @@ def test_arguments_named_like_objects_are_no_tensors(kinds):
         def forward(self, model, sample): ...
     """
     assert kinds(text) == {"model": "unknown", "sample": "unknown"}
+
+
+def test_constructors_have_no_namesakes(kinds):
+    text = """
+    class Model(nn.Module):
+        def embed(self, token_emb):
+            return token_emb.detach()
+
+        def __init__(self, token_emb):
+            self.emb = token_emb
+    """
+    assert kinds(text) == {"token_emb": "unknown"}

@@ -401,10 +401,20 @@ def _holds_texts(node: ast.expr) -> bool:
 
 
 def _root_of_cast(value: ast.expr) -> str:
-    """Return the name that a value is or is cast from: ``x``, ``x.to(device)``, ``x.float()``."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _CASTS:
-        value = value.func.value
-    return value.id if isinstance(value, ast.Name) else ""
+    """Return the name whose kind a value has: ``x``, ``x.to(device)``, ``x.float()``, ``2 * x``, ``x[:, 0]``."""
+    while not isinstance(value, ast.Name):
+        match value:
+            case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _CASTS:
+                value = inner
+            case ast.BinOp(left=inner, right=other) if literal_kind(other) is Kind.NUMBER:
+                value = inner
+            case ast.BinOp(left=other, right=inner) if literal_kind(other) is Kind.NUMBER:
+                value = inner
+            case ast.Subscript(value=inner, slice=index) if Kind.LIST not in _subscripted(index):
+                value = inner
+            case _:
+                return ""
+    return value.id
 
 
 def _subscripted(index: ast.expr) -> frozenset[Kind]:

@@ -23,6 +23,7 @@ _OBJECT_WORDS = frozenset(
 )
 # Names that say nothing, so that their namesakes say nothing, either
 _COMMON_NAMES = frozenset("value values input inputs index idx indices item other params key size time step".split())
+_VERBS = frozenset("is as to return returns use from has make get set with".split())
 # Names that libraries of models give to tensors
 _CONVENTIONAL = frozenset(
     "hidden_states encoder_hidden_states attention_mask input_ids position_ids inputs_embeds logits edge_index".split()
@@ -103,8 +104,14 @@ def _is_expected(votes: Votes, place: Place) -> bool:
         return True
     if votes.is_sequence or not _OBJECT_WORDS.isdisjoint(place.name.split("_")):
         return False
-    is_conventional = place.is_module_method and place.name in _CONVENTIONAL
+    is_conventional = _is_called_tensor(place.name) or (place.is_module_method and place.name in _CONVENTIONAL)
     return is_conventional or (place.is_forward and place.index == 0)
+
+
+def _is_called_tensor(name: str) -> bool:
+    """Return whether a name says that it is a tensor: ``input_tensor``, and not ``return_tensor``."""
+    words = name.lower().split("_")
+    return words[-1] == "tensor" and _VERBS.isdisjoint(words)
 
 
 def may_be_namesake(name: str, votes: Votes, is_object: bool) -> bool:

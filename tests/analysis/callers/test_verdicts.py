@@ -35,3 +35,7 @@ def test_names_say_what_is_no_tensor(kinds):
         "pil_image": "unknown",
         "image": "tensor",
     }
+
+
+def test_names_say_what_is_a_tensor(kinds):
+    assert kinds("def f(input_tensor, return_tensor): ...") == {"input_tensor": "tensor", "return_tensor": "unknown"}

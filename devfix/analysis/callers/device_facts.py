@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from devfix.analysis.torch.factories import OVERLAYS
 from devfix.models.index import ModelIndex, built_in, is_module
 
 if TYPE_CHECKING:
@@ -301,7 +302,9 @@ def _follows(call: ast.Call, given: set[str]) -> bool:
 @lru_cache(maxsize=1)
 def _factories() -> frozenset[str]:
     """Return the last names of functions that create tensors on a device of their own."""
-    return frozenset(_names_with("Fresh", built_in()))
+    protocols = (name for name in (*OVERLAYS, "torch.load") if name not in ("torch.device", "torch.manual_seed"))
+    legacy = (name for name in built_in().names() if name.startswith("torch.") and name.endswith("Tensor"))
+    return frozenset((*_names_with("Fresh", built_in()), *(name.rpartition(".")[2] for name in (*protocols, *legacy))))
 
 
 @lru_cache(maxsize=1)

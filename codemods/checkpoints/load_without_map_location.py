@@ -61,9 +61,16 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for loading in observations.loadings.values():
         is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
         is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared
+        is_unused = loading.latent and not loading.uses and not _loads_state(loading)
+        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared or is_unused
         if not is_mapped and not _has_mapping_branch(loading):
             yield _finding(observations, loading)
+
+
+def _loads_state(loading: Loading) -> bool:
+    """Return whether the function that loads a file of any caller gives a module or optimizer its state."""
+    function = loading.point.call_frame.activation.node
+    return any(isinstance(node, ast.Attribute) and node.attr == "load_state_dict" for node in ast.walk(function))
 
 
 def _has_mapping_branch(loading: Loading) -> bool:

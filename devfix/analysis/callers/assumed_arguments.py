@@ -74,14 +74,18 @@ def assume(
 
     def given(parameter: ast.arg, default: Value | None) -> Value:
         argument = kinds.get(parameter.arg, UNKNOWN)
-        if only_required and default is not None and argument.kind in _OMITTED:
+        if only_required and default is not None and argument.kind in omitted:
             return default
         assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
             assumed.is_certain &= argument.evidence in _STRONG
+        if argument.kind is Kind.TENSOR and Kind.NUMBER in argument.alternatives:
+            return Tensor(device, maybe_zero_dim=True)
         return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
 
     name = function.node.name
+    is_private = name.startswith("_") and not name.startswith("__")  # its callers pass the device that they know
+    omitted = _TENSORS if is_private else _OMITTED
     positional = [*spec.posonlyargs, *spec.args]
     first_default = len(positional) - len(function.defaults)
     for index, parameter in enumerate(positional[skip:], skip):

@@ -12,6 +12,7 @@ from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
+    DeviceValue,
     External,
     Number,
     Pointer,
@@ -157,10 +158,26 @@ def _narrowed(value: Value, is_tensor: bool) -> Value:
     return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)  # a string or a container
 
 
+def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
+    """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
+    left, right = test.left, _value_without_calls(interp, test.comparators[0])
+    is_read = isinstance(left, ast.Attribute) and left.attr == "device" and isinstance(left.value, ast.Name)
+    if not (equal and is_read and isinstance(right, DeviceValue)):
+        return
+    assert isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name)
+    value = interp.lookup(left.value.id)
+    options = alternatives(value) if value is not None else ()
+    there = [option for option in options if not (isinstance(option, Tensor) and option.device.differs(right.device))]
+    if there and len(there) < len(options):
+        interp.bind(left.value.id, join(there))
+
+
 def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if isinstance(test, ast.Call):
         _narrow_type(interp, test, holds)
         return
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        _narrow_device(interp, test, holds is isinstance(test.ops[0], ast.Eq))
     is_none = holds
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
         name, right = test.left, test.comparators[0]

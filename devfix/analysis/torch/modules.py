@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     TupleValue,
+    Union,
     Value,
     alternatives,
     join,
@@ -78,6 +79,8 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
 
     With ``custom``, the class overrides ``_apply``, so the device of other tensors is unknown.
     """
+    if isinstance(value, Union):
+        return join(moved_field(option, device, custom) for option in value.alternatives)
     if isinstance(value, Tensor) and any(
         origin.kind in _REGISTERED and not origin.attribute_id for origin in value.origins
     ):
@@ -139,15 +142,8 @@ def attach(
     elif isinstance(value, Tensor) and name in obj.buffers:
         if value.device != CPU or obj.last_moved_at is None:  # the value becomes the buffer
             value = replace(value, origins=(Origin("buffer", parent.id),))
-    elif _is_parameter(value, source):
-        assert isinstance(value, Tensor)
-        note_late_tensor(interp, parent, value.device, point)
-        value = replace(value, origins=(Origin("parameter", parent.id),))
-        interp.now.update(
-            parent,
-            weights=True,
-            devices=obj.devices | {value.device} if obj.weights else frozenset({value.device}),
-        )
+    elif any(_is_parameter(option, source) for option in alternatives(value)):
+        value = join(_with_parameter(interp, parent, option, source, point) for option in alternatives(value))
     elif name is not None and obj.cls is not None:
         value = attribute_stores.note_store(interp, parent, name, value, node, source, point)
     if name is None:
@@ -156,6 +152,19 @@ def attach(
     else:
         old = obj.fields.get(name)
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
+
+
+def _with_parameter(
+    interp: Interpreter, parent: Pointer, value: Value, source: ast.expr | None, point: ProgramPoint
+) -> Value:
+    """Register a parameter with a module, and return it; other values stay."""
+    if not (isinstance(value, Tensor) and _is_parameter(value, source)):
+        return value
+    obj = _at(interp, parent)
+    note_late_tensor(interp, parent, value.device, point)
+    devices = obj.devices | {value.device} if obj.weights else frozenset({value.device})
+    interp.now.update(parent, weights=True, devices=devices)
+    return replace(value, origins=(Origin("parameter", parent.id),))
 
 
 _LAYER_TENSORS = ("weight", "bias", "running_mean", "running_var")

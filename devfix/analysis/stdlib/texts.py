@@ -1,0 +1,27 @@
+"""Strings that are composed of others: equal symbols mean the same unknown string, such as the path of a file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from devfix.analysis.domain.values import Const, Number, Text, Unknown, Value
+
+__all__ = ["composed", "text_key"]
+
+
+def text_key(value: Value) -> str:
+    """Return the key of a string or number; equal keys mean equal values, ``""`` is unknown."""
+    match value:
+        case Const(constant):
+            return repr(constant)
+        case Text(symbol) | Unknown(symbol) | Number(symbol):
+            return symbol
+    return ""
+
+
+def composed(parts: Iterable[Value], node: ast.expr) -> Text:
+    """Return a string that ``node`` makes of parts; its symbol names a part without a key by its place in the code."""
+    place = f"?{node.lineno}:{node.col_offset}"
+    keys = [text_key(part) or place for part in parts]
+    return Text(f"text({', '.join(keys)})~")  # "~": the name of a flag does not end so

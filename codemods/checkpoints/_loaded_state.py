@@ -31,6 +31,7 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
     def is_loaded(node: ast.AST) -> bool:
         return node is load or _base(node, loaded, lambda inner: inner is load)
 
+    has_keys = any(_reads_by_key(node) and is_loaded(node) for node in nodes)
     for node in (*nodes, *_reads_of_globals(tree, function, loaded)):
         match node:
             case ast.Call(func=ast.Attribute(attr=name), args=args) if name == _FILLS or name.endswith(_FILLS):
@@ -39,7 +40,7 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
             case ast.Call(func=ast.Attribute(value=receiver, attr=name)) if name in _MODULE_METHODS:
                 if is_loaded(receiver):
                     return True
-            case ast.Call(func=ast.Attribute(attr="save"), args=[first, file]) if is_loaded(first):
+            case ast.Call(func=ast.Attribute(attr="save"), args=[first, file]) if has_keys and is_loaded(first):
                 if [text_of(file)] != [text_of(argument) for argument in load.args[:1]]:
                     return True  # a cache is saved to the file that it is loaded from
             case ast.Call(func=ast.Name() | ast.Attribute() as func) if text_of(func) in loaded:
@@ -123,7 +124,7 @@ def _base(node: ast.AST, names: set[str], is_source: Callable[[ast.AST], bool]) 
             return _base(first, names, is_source)
         case ast.DictComp(generators=generators) | ast.ListComp(generators=generators):
             return any(_base(each.iter, names, is_source) for each in generators)
-        case ast.IfExp(body=body, orelse=orelse):
+        case ast.IfExp(body=body, orelse=orelse) | ast.BinOp(left=body, right=orelse):
             return _base(body, names, is_source) or _base(orelse, names, is_source)
         case _:
             return False
@@ -131,6 +132,13 @@ def _base(node: ast.AST, names: set[str], is_source: Callable[[ast.AST], bool]) 
 
 def _reads_state(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STATES
+
+
+def _reads_by_key(node: ast.AST) -> bool:
+    """Return whether a node is ``state["model"]`` or ``state.items()``."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("items", "keys")
 
 
 def _mentions(node: ast.AST, names: set[str]) -> bool:

@@ -32,16 +32,7 @@ OPTIMIZER = (
     "optimizer.step()\n"
 )
 ADVICE = OPTIMIZER.replace("Adagrad", "Adam")
-LATENT = (
-    "import torch\nfrom torch import nn\n\n\n"
-    "class Noise(nn.Module):\n"
-    "    def __init__(self):\n"
-    "        super().__init__()\n"
-    '        self.net = nn.Linear(4, 4).to("cuda")\n\n'
-    "    def forward(self, loader):\n"
-    "        for x in loader:\n"
-    "            self.net(torch.zeros(4))\n"
-)
+LATENT = "import torch\n\n\ndef step(batch):\n    y = torch.zeros(len(batch))\n    return batch.detach() + y\n"
 CLEAN = IMPORTS + "print(nn.Linear(4, 2)(torch.randn(2, 4)))\n"
 
 

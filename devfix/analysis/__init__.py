@@ -8,10 +8,13 @@ May import :mod:`devfix.models`, :mod:`devfix.syntax` and the standard library.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from typing import Any
 
 from devfix.analysis import scenarios
+from devfix.analysis.callers.any_caller import call_definitions
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
@@ -21,14 +24,22 @@ from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Interpreter", "Observations", "OutOfBudget", "Subscription", "Unreachable", "Watch", "analyse"]
+__all__ = [
+    "Interpreter",
+    "Observations",
+    "OutOfBudget",
+    "Subscription",
+    "Unreachable",
+    "Watch",
+    "analyse",
+    "analyse_library",
+]
 
 
 def analyse(
     path: str,
     read: Reader,
     root: str,
-    latent: bool = False,
     device: str | None = None,
     parse: Callable[[str, str], SourceTree] = SourceTree,
     watch: Watch | None = None,
@@ -40,7 +51,6 @@ def analyse(
         path: the entry script.
         read: returns the text of a file, ``None`` if it cannot be read.
         root: the project's folder; files outside it are not followed.
-        latent: also interpret functions that the program does not call, with unknown arguments.
         device: the device that fixes prefer, if the user configured one.
         parse: returns the tree of a path and its text; raises ``SyntaxError``.
         watch: called with the value of each expression in each scenario (``interp.scenario``); an exception that it
@@ -60,49 +70,77 @@ def analyse(
 
     program = Program(read, root, parse_once)
     observations = Observations(path, preferred_device=device)
-    if not _follow(program, observations, latent, watch=watch, subscriptions=subscriptions):
+    if not _follow(program, observations, watch=watch, subscriptions=subscriptions):
         return None
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
             path, preferred_device=device, foreign_index=observations.foreign_index
         )
-        _follow(
-            Program(read, root, parse_once), observations.no_accelerator, False, NO_ACCELERATOR, watch, subscriptions
-        )
+        program = Program(read, root, parse_once)
+        _follow(program, observations.no_accelerator, NO_ACCELERATOR, watch=watch, subscriptions=subscriptions)
     if scenarios.names_several_accelerators(program.trees()):
         observations.multi_accelerator = Observations(path, preferred_device=device)
-        _follow(
-            Program(read, root, parse_once),
-            observations.multi_accelerator,
-            False,
-            MULTI_ACCELERATOR,
-            watch,
-            subscriptions,
-        )
+        program = Program(read, root, parse_once)
+        _follow(program, observations.multi_accelerator, MULTI_ACCELERATOR, watch=watch, subscriptions=subscriptions)
     return observations
+
+
+def analyse_library(
+    path: str,
+    read: Reader,
+    root: str,
+    reached: Collection[tuple[str, int]] = (),
+    device: str | None = None,
+    parse: Callable[[str, str], SourceTree] = SourceTree,
+    watch: Watch | None = None,
+    subscriptions: Sequence[Subscription[Any]] = (),
+) -> Observations | None:
+    """Interpret the functions of a file as any caller with an accelerator would call them.
+
+    Args:
+        path: the file.
+        read: returns the text of a file, ``None`` if it cannot be read.
+        root: the project's folder; files outside it are not followed.
+        reached: path and line of functions that programs call; they are left out.
+        device: the device that fixes prefer, if the user configured one.
+        parse: returns the tree of a path and its text; raises ``SyntaxError``.
+        watch: called with the value of each expression.
+        subscriptions: called with observations as they are made; rules bring them.
+
+    Returns:
+        The observations, or ``None`` if the file cannot be read or parsed.
+
+    """
+    observations = Observations(path, preferred_device=device, is_library=True)
+    followed = _follow(
+        Program(read, root, parse), observations, left_out=frozenset(reached), watch=watch, subscriptions=subscriptions
+    )
+    return observations if followed else None
 
 
 def _follow(
     program: Program,
     observations: Observations,
-    latent: bool,
     scenario: Scenario = ONE_ACCELERATOR,
+    left_out: frozenset[tuple[str, int]] | None = None,
     watch: Watch | None = None,
     subscriptions: Sequence[Subscription[Any]] = (),
 ) -> bool:
-    """Interpret the program in one scenario and fill ``observations``; return false if its file cannot be parsed."""
+    """Interpret a file in one scenario and fill ``observations``; return false if it cannot be parsed.
+
+    The file is a program, or, with ``left_out``, a library: its functions are called, except those.
+    """
     module = program.entry(observations.path)
     if module is None:
         return False
     interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
     module.env = interp.new_env()
-    interp.now.bind(module.env, "__name__", Const("__main__"))
-    try:
+    interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
+    with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
-        if latent:
-            interp.run_unreached(module)
-    except (OutOfBudget, Unreachable):
-        pass
+    observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
+    if left_out is not None:
+        call_definitions(interp, module, left_out, whole=watch is not None)
     observations.folders.update(program.folders)
     return True

@@ -20,7 +20,7 @@ from enum import IntEnum
 
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["can_matter", "starts_program"]
+__all__ = ["can_matter", "has_main_guard", "starts_program"]
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _CALL = re.compile(rb"^[^\W\d][\w.]*\(", re.MULTILINE)
@@ -41,15 +41,19 @@ def starts_program(tree: SourceTree, is_local: Callable[[str], bool]) -> bool:
         is_local: returns whether the module of an absolute import is a file of the project.
 
     """
-    body = tree.tree.body
-    if any(isinstance(stmt, ast.If) and _is_main_guard(stmt.test) for stmt in body):
+    if has_main_guard(tree):
         return True
     external = _Kind.CODE if "torch" in tree.text else _Kind.PLAIN
     try:
-        _TopLevel(is_local, external).execute(body)
+        _TopLevel(is_local, external).execute(tree.tree.body)
     except _Computes:
         return True
     return False
+
+
+def has_main_guard(tree: SourceTree) -> bool:
+    """Return whether a file has code under ``if __name__ == "__main__":``."""
+    return any(isinstance(stmt, ast.If) and _is_main_guard(stmt.test) for stmt in tree.tree.body)
 
 
 def _is_main_guard(test: ast.expr) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
@@ -17,11 +17,8 @@ from devfix.analysis.domain.protocol import Loop, Watch
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
-    Bound,
-    ClassValue,
     Device,
     External,
-    Function,
     Keywords,
     Namespace,
     Pointer,
@@ -49,6 +46,8 @@ __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
 STEP_BUDGET = 40_000
 SPARE_STEPS = 4_000  # for rounds of loops beyond the second
+
+DefinedFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 Seen = TypeVar("Seen", bound=Observation)
 
@@ -86,7 +85,8 @@ class AbstractInterpreter:
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.latent = False
-        self.called: set[ast.AST] = set()
+        self.visited: set[ast.AST] = set()
+        self.called: dict[DefinedFunction, str] = {}
         self.imported_modules = 0
         self._next = 0
 
@@ -182,16 +182,21 @@ class AbstractInterpreter:
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
         """Return the value of a module's name, evaluated on first use; ``None`` if nothing binds it."""
-        found = self.now.lookup(module.env, name)
-        if found is None and module.waiting is not None:
-            imports.evaluate_name(self, module, name)
-            found = self.now.lookup(module.env, name)
-        if found is None and module.stars and not name.startswith("_"):
-            for star in module.stars:
-                found = self.global_name(star, name) if star is not module else None
-                if found is not None:
-                    break
-        return found
+        seen: set[str] = set()  # modules may import everything from each other
+        pending = [module]
+        while pending:
+            current = pending.pop(0)
+            if current.path in seen:
+                continue
+            seen.add(current.path)
+            found = self.now.lookup(current.env, name)
+            if found is None and current.waiting is not None:
+                imports.evaluate_name(self, current, name)
+                found = self.now.lookup(current.env, name)
+            if found is not None:
+                return found
+            pending = [*(current.stars if not name.startswith("_") else ()), *pending]
+        return None
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in the scope that declares it, with respect to ``global`` and ``nonlocal``."""
@@ -308,28 +313,3 @@ class AbstractInterpreter:
         if module is not None:
             return self.import_module(module)
         return External(name) if not level else Unknown(f"import.{name}")
-
-    def run_unreached(self, module: PythonModule) -> None:
-        """Call functions and methods that the program does not call, with unknown arguments: for latent findings."""
-        self.latent = True
-        before = self.state or State(self.base)
-        names = before.names(module.env)
-        for stmt in module.tree.tree.body:
-            if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and stmt.name in names:
-                self.state = before.fork()
-                activation = Activation(module.env, module, stmt=stmt)
-                with self.within(activation), suppress(Unreachable):
-                    self._call_unreached(names[stmt.name], stmt)
-
-    def _call_unreached(self, value: Value, stmt: ast.stmt) -> None:
-        call = ast.copy_location(ast.Call(ast.Name("unreached", ast.Load()), [], []), stmt)
-        if isinstance(value, Function) and value.node not in self.called:
-            self.call(value, [], {}, call)
-        elif isinstance(value, ClassValue):
-            instance = self.call(value, [], {}, call)
-            for inner in value.node.body:
-                if isinstance(inner, ast.FunctionDef) and inner not in self.called and self.alive:
-                    method = self.attribute(instance, inner.name, inner)
-                    if isinstance(method, Bound):
-                        with suppress(Unreachable):
-                            self.call(method, [], {}, call)

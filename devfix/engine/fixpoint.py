@@ -24,7 +24,7 @@ from devfix.engine.changed_findings import unconcerned
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import scan_all
 from devfix.engine.project_models import stub_problems
-from devfix.engine.scan import Identity, Scan, identity, scan_program
+from devfix.engine.scan import Identity, Scan, identity, scan_again
 from devfix.engine.workspace import Workspace
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, Outcome, Problem, ReplaceExpression, Status
 from devfix.sources import SourceError, SourceFile
@@ -151,7 +151,7 @@ def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> O
 def _repair(space: Workspace, scan: Scan, collected: Resolutions) -> None:
     """Repair the findings of one program, each with the first fix that holds."""
     original = {identity(finding): finding for finding in scan.findings}
-    current = scan_program(space, scan.path) if space.changed else scan
+    current = scan_again(space, scan) if space.changed else scan
     dropped: dict[Identity, str] = {}
     tried_at: dict[Identity, int] = {}  # number of repairs when this finding's edit was reverted
     repaired = 0
@@ -295,7 +295,7 @@ def _applied(space: Workspace, before: Scan, fix: Fix) -> Scan | str:
     except (RewriteError, SourceError) as error:
         told = error.problem.message if isinstance(error, SourceError) else error
         return f"the edit cannot be placed: {told}"
-    return scan_program(space, before.path)
+    return scan_again(space, before)
 
 
 def _tells_of_failure(scan: Scan, finding: Finding) -> bool:

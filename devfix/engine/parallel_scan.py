@@ -18,7 +18,7 @@ from devfix.analysis.program import listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
 from devfix.engine.model_json import from_json, to_json
-from devfix.engine.scan import Hazard, Scan, scan_program
+from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
@@ -29,27 +29,68 @@ FEW = 8  # entries that are not worth a worker process
 
 
 def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
-    """Return the scans of entry files, in their order; cached ones are reused."""
-    known = {} if cache is None else _kept(space, entries, cache)
-    missing = [path for path in entries if path not in known]
-    if jobs <= 1 or len(missing) < FEW:
-        made = [scan_program(space, path) for path in missing]
-    else:
-        made = _scan_in_parallel(space, missing, jobs)
+    """Return the scans of files, in their order: each as a program, and for the functions that no program calls.
+
+    Cached scans are reused.
+    """
+    with _Workers(space, jobs, len(entries)) as workers:
+        programs = _scans(space, [(path, None) for path in entries], workers, cache)
+        reached: dict[str, set[Place]] = {}
+        for place in (place for scan in programs for place in scan.reached):
+            reached.setdefault(place[0], set()).add(place)
+        left = [scan.path for scan in programs if not scan.problems]
+        tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
+        libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
+    scans = [(scan, libraries[scan.path]) if scan.path in libraries else (scan,) for scan in programs]
+    return [each for both in scans for each in both if each.is_program or each.problems or each is not both[0]]
+
+
+#: A file to scan: as a program, or as a library without the functions that programs call.
+Task = tuple[str, "frozenset[Place] | None"]
+
+
+def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Cache | None) -> list[Scan]:
+    known = {} if cache is None else _kept(space, tasks, cache)
+    missing = [task for task in tasks if task not in known]
+    made = workers.scan(missing)
     if cache is not None:
-        _keep(space, made, cache)
-    known.update((scan.path, scan) for scan in made)
-    return [known[path] for path in entries]
+        _keep(space, missing, made, cache)
+    known.update(zip(missing, made, strict=True))
+    return [known[task] for task in tasks]
 
 
-def _scan_in_parallel(space: Workspace, entries: list[str], jobs: int) -> list[Scan]:
-    size = max(1, len(entries) // (jobs * 8))
-    chunks = [entries[start : start + size] for start in range(0, len(entries), size)]
-    shared = list(space.given.values()), space.settings, space.texts
-    with ProcessPoolExecutor(jobs, initializer=_start_worker, initargs=shared) as pool:
+class _Workers:
+    """This process, or several that are started when they are first worth it."""
+
+    def __init__(self, space: Workspace, jobs: int, most: int) -> None:
+        self._space = space
+        self._jobs = jobs if most >= FEW else 1
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> _Workers:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def scan(self, tasks: list[Task]) -> list[Scan]:
+        """Return the scans of files, in their order."""
+        if self._jobs <= 1 or len(tasks) < FEW:
+            return [_scan(self._space, task) for task in tasks]
+        if self._pool is None:
+            shared = list(self._space.given.values()), self._space.settings, self._space.texts
+            self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
+        size = max(1, len(tasks) // (self._jobs * 8))
+        chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         # not pool.map: an interrupt cancels its waiting futures, which breaks the pool
-        futures = [pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+        futures = [self._pool.submit(_scan_in_worker, chunk) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
+
+
+def _scan(space: Workspace, task: Task) -> Scan:
+    path, left_out = task
+    return scan_program(space, path) if left_out is None else scan_library(space, path, left_out)
 
 
 _worker_space: Workspace | None = None
@@ -66,46 +107,49 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     _worker_space = Workspace(files, settings, texts)
 
 
-def _scan_in_worker(paths: list[str]) -> list[Scan]:
+def _scan_in_worker(tasks: list[Task]) -> list[Scan]:
     assert _worker_space is not None
-    return [scan_program(_worker_space, path) for path in paths]
+    return [_scan(_worker_space, task) for task in tasks]
 
 
 # --- cached scans ---------------------------------------------------------------------------------------------------
-def _cache_key(space: Workspace, path: str) -> str:
+def _cache_key(space: Workspace, task: Task) -> str:
     from devfix.rules import plugins
 
+    path, left_out = task
     rules = tool_version(), plugins.version()
-    given = space.models.content, repr(space.settings)
+    given = space.models.content, repr(space.settings), repr(None if left_out is None else sorted(left_out))
     return digest(*rules, *given, os.getcwd(), os.path.abspath(path), path, space.root(path))
 
 
-def _kept(space: Workspace, entries: list[str], cache: Cache) -> dict[str, Scan]:
+def _kept(space: Workspace, tasks: Sequence[Task], cache: Cache) -> dict[Task, Scan]:
     """Return the cached scans that are still valid."""
-    keys = {_cache_key(space, path): path for path in entries}
-    known: dict[str, Scan] = {}
+    keys = {_cache_key(space, task): task for task in tasks}
+    known: dict[Task, Scan] = {}
     for key, text in cache.get(keys).items():
         try:
-            state, files, folders, findings, hazards, failing, partly = from_json(text)
+            state, files, folders, findings, hazards, failing, *rest = from_json(text)
+            partly, is_program, reached = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
         if state == _state(space, files, folders):
-            path = keys[key]
+            path = keys[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
             seen = set(files), set(folders)
-            known[path] = Scan(path, list(findings), counted, frozenset(failing), [], partly, *seen)
+            found = list(findings), counted, frozenset(failing)
+            known[keys[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached))
     return known
 
 
-def _keep(space: Workspace, made: list[Scan], cache: Cache) -> None:
+def _keep(space: Workspace, tasks: Sequence[Task], made: Sequence[Scan], cache: Cache) -> None:
     values = {}
-    for scan in made:
+    for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
             files, folders = sorted(scan.files), sorted(scan.folders)
             state = _state(space, files, folders)
             wrong = sorted(scan.hazards.items()), sorted(scan.failing)
-            content = state, files, folders, scan.findings, *wrong, scan.partly
-            values[_cache_key(space, scan.path)] = to_json(content)
+            content = state, files, folders, scan.findings, *wrong, scan.partly, scan.is_program, sorted(scan.reached)
+            values[_cache_key(space, task)] = to_json(content)
     cache.put(values)
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.entrypoints import can_matter, starts_program
+from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program
 from devfix.engine.workspace import Workspace
-from devfix.model import Event, Finding, Problem, Severity
+from devfix.model import Event, Finding, Problem
 from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
@@ -30,16 +30,23 @@ if TYPE_CHECKING:
 __all__ = [
     "Hazard",
     "Identity",
+    "Place",
     "Scan",
     "entry_check",
     "identity",
     "position",
+    "scan_again",
+    "scan_file",
+    "scan_library",
     "scan_program",
     "syntax_problem",
     "unparsable",
 ]
 
 DEEP_ENOUGH = 8_000  # Python frames: the interpreter recurses with the program
+
+#: A function: the absolute path of its file, and its line.
+Place = tuple[str, int]
 
 #: Identifies a finding across scans.
 Identity = tuple[str, str, int, int, str]
@@ -55,7 +62,7 @@ class Hazard(NamedTuple):
 
 @dataclass
 class Scan:
-    """The result for one entry file."""
+    """The result for one file: as a program, or as a library whose functions any caller calls."""
 
     path: str
     findings: list[Finding] = field(default_factory=list)
@@ -65,26 +72,56 @@ class Scan:
     partly: bool = False
     files: set[str] = field(default_factory=set)  # files that were read or could not be read
     folders: set[str] = field(default_factory=set)  # folders that were searched for imports
+    is_program: bool = False
+    reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
 
 
 def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
-    """Analyse the program that starts at ``path``; an internal error becomes a problem of this file only.
+    """Analyse the program that starts at ``path``; of a file that starts none, the scan is empty.
 
-    Of a long data literal only a few lines are analysed first; if there is a finding, all of them.  ``watch`` sees each
-    value, and may end the scan by an exception that is not an ``Exception``.
+    An internal error becomes a problem of this file only.  Of a long data literal only a few lines are analysed first;
+    if there is a finding, all of them.  ``watch`` sees each value, and may end the scan by an exception that is not an
+    ``Exception``.
     """
-    scan = _scan_once(space, path, watch)
+    return _scan_with_literals(space, lambda: _scan_once(space, path, None, watch))
+
+
+def scan_library(
+    space: Workspace, path: str, reached: Iterable[Place] = (), watch: analysis.Watch | None = None
+) -> Scan:
+    """Analyse the functions of a file, except those in ``reached``, as any caller would call them."""
+    here = os.path.abspath(path)
+    known = frozenset(place for place in reached if place[0] == here)
+    return _scan_with_literals(space, lambda: _scan_once(space, path, known, watch))
+
+
+def scan_file(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
+    """Analyse a file as a program if it is one, else as a library."""
+    scan = scan_program(space, path, watch)
+    return scan if scan.is_program or scan.problems else scan_library(space, path, (), watch)
+
+
+def scan_again(space: Workspace, before: Scan) -> Scan:
+    """Repeat a scan, because texts have changed."""
+    if before.is_program:
+        return scan_program(space, before.path)
+    return scan_library(space, before.path, before.reached)
+
+
+def _scan_with_literals(space: Workspace, scan_once: Callable[[], Scan]) -> Scan:
+    scan = scan_once()
     if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
         return scan
     space.whole = True
     try:
-        return _scan_once(space, path, watch)
+        return scan_once()
     finally:
         space.whole = False
 
 
-def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Scan:
-    scan = Scan(path, files={os.path.abspath(path)})
+def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, watch: analysis.Watch | None) -> Scan:
+    """Scan a file as a program, or, if functions to leave out are given, as a library."""
+    scan = Scan(path, files={os.path.abspath(path)}, is_program=left_out is None)
 
     def read(name: str) -> str | None:
         scan.files.add(os.path.abspath(name))
@@ -97,13 +134,14 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
         if text is None:
             return scan
         tree = space.parse(path, text)
-        latent = space.settings.reports(Severity.LATENT)
-        if not latent:
-            is_program, scan.folders = entry_check(space, path, tree)
-            if not is_program:
+        if left_out is None:
+            scan.is_program, scan.folders = entry_check(space, path, tree)
+            if not scan.is_program:
                 return scan
+        elif not _is_library(space, path, tree):
+            return scan
         with using(space.models):
-            _analyse(space, scan, read, latent, watch)
+            _analyse(space, scan, read, left_out, watch)
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
@@ -122,17 +160,23 @@ def _scan_once(space: Workspace, path: str, watch: analysis.Watch | None) -> Sca
     return scan
 
 
-def _analyse(space: Workspace, scan: Scan, read: Reader, latent: bool, watch: analysis.Watch | None) -> None:
+def _analyse(
+    space: Workspace, scan: Scan, read: Reader, left_out: frozenset[Place] | None, watch: analysis.Watch | None
+) -> None:
     settings = space.settings
     rules = _rules_in_force(settings)
     subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
-    observations = analysis.analyse(
-        scan.path, read, space.root(scan.path), latent, settings.device, space.parse, watch, subscriptions
-    )
+    common = settings.device, space.parse, watch, subscriptions
+    root = space.root(scan.path)
+    if left_out is None:
+        observations = analysis.analyse(scan.path, read, root, *common)
+    else:
+        observations = analysis.analyse_library(scan.path, read, root, left_out, *common)
     if observations is None:
         return
     scan.findings = _findings(space, rules, observations)
     scan.partly = not observations.is_complete
+    scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = list(_hazards(observations))
     scan.hazards = Counter(hazard for _, hazard in hazards)
     scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
@@ -146,6 +190,11 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, se
     program = Program(space.text, space.root(path))
     program.search_from(path)
     return starts_program(tree, program.has_module), program.folders
+
+
+def _is_library(space: Workspace, path: str, tree: SourceTree) -> bool:
+    """Return whether callers can import the functions of a file: it is no script that runs from its first line on."""
+    return "torch" in tree.text and (has_main_guard(tree) or not entry_check(space, path, tree)[0])
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

@@ -17,7 +17,7 @@ from devfix.config import Settings
 from devfix.engine import fixpoint, suppressions
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import forget_listings
-from devfix.engine.scan import Identity, Scan, identity, scan_program, syntax_problem
+from devfix.engine.scan import Identity, Scan, identity, scan_file, syntax_problem
 from devfix.engine.workspace import Workspace
 from devfix.lsp.documents import moved_span
 from devfix.lsp.values import Sightings
@@ -185,7 +185,7 @@ class Project:
         for entry in entries:
             still_wanted()
             if entry in self.stale:
-                scan = scan_program(self.space, entry, _asking(still_wanted))
+                scan = scan_file(self.space, entry, _asking(still_wanted))
                 self.scans[entry] = scan
                 self._sightings.clear()
                 self._seen[entry] = {path: file.text for path in scan.files if (file := self._open(path))}

@@ -41,7 +41,7 @@ class Sightings:
     def __init__(self, path: str) -> None:
         self.path = path
         self._seen: dict[_Where, list[Sighting | None]] = {}
-        self._alone: dict[_Where, list[Sighting | None]] = {}  # unreached code: analysed with unknown arguments
+        self._alone: dict[_Where, list[Sighting | None]] = {}  # code that no program reaches: any caller
         self._tree: SourceTree | None = None
         self.complete = True
 
@@ -58,15 +58,15 @@ class Sightings:
             if not interp.steps % 64:
                 still_wanted()
 
-        own = entry == self.path
+        common = space.settings.device, space.parse, watch
         with using(space.models):
-            observations = analysis.analyse(
-                entry, space.text, space.root(entry), own, space.settings.device, space.parse, watch
-            )
+            observations = analysis.analyse(entry, space.text, space.root(entry), *common)
+            if entry == self.path and observations is not None:
+                analysis.analyse_library(entry, space.text, space.root(entry), observations.reached, *common)
         self.complete &= observations is not None and observations.is_complete
 
     def _note(self, interp: analysis.Interpreter, node: ast.expr, value: Value) -> None:
-        known = (self._alone if interp.latent else self._seen).setdefault(_where(node), [])
+        known = (self._alone if interp.observations.is_library else self._seen).setdefault(_where(node), [])
         sighting = _sighting(interp, value)
         if sighting not in known:
             known.append(sighting)

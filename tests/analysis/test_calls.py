@@ -165,13 +165,6 @@ def test_what_nobody_calls_is_not_run(met):
     assert met(program) == []
 
 
-def test_what_nobody_calls_is_latent_when_asked_for(analyse):
-    program = "def f():\n    torch.ones(3).cuda() + torch.ones(3)\n"
-    observations = analyse(program, latent=True)
-
-    assert [mismatch.latent for mismatch in observations.mismatches] == [True]
-
-
 def test_the_levels_of_a_site_tell_who_called(analyse):
     program = "def f(x):\n    return x + torch.ones(3)\ndef g():\n    f(torch.ones(3).cuda())\ng()\n"
     (mismatch,) = analyse(program).mismatches

@@ -9,9 +9,8 @@ from devfix import sources
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import FunctionCalled
 from devfix.config import Settings
-from devfix.engine.scan import scan_program, unparsable
+from devfix.engine.scan import scan_library, scan_program, unparsable
 from devfix.engine.workspace import Workspace
-from devfix.model import Severity
 from devfix.rules import registry
 from devfix.sources import decode
 
@@ -54,15 +53,14 @@ def test_a_rule_that_is_ignored_finds_nothing_and_what_goes_wrong_is_still_known
     assert sum(found.hazards.values()) == 1
 
 
-def test_a_library_is_not_followed_where_only_errors_are_wanted(scan, monkeypatch):
-    text = "import torch\n\n\ndef f(x):\n    return x + torch.ones(2)\n"
-    followed = []
-    monkeypatch.setattr("devfix.analysis.analyse", lambda *_: followed.append(True))
+def test_the_functions_of_a_library_are_those_of_any_caller(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.ones(2)\n"
+    space = Workspace([decode("lib.py", text.encode())], Settings(root="."))
 
-    scan(text, severity=Severity.ERROR)
-    assert followed == []
-    scan(text, severity=Severity.LATENT)
-    assert followed == [True]
+    assert scan_program(space, "lib.py").findings == []
+    assert [found.code for found in scan_library(space, "lib.py").findings] == ["DEV102"]
+    assert scan_library(space, "lib.py", [(str(tmp_path / "lib.py"), 4)]).findings == []
 
 
 def test_a_library_knows_the_folders_of_its_imports_because_a_file_there_may_make_it_a_program(scan, tmp_path):

@@ -254,11 +254,11 @@ import torch
 from torch import nn
 
 
-def train(device):
-    model = nn.Linear(4, 2).to(device)
+def train(options):
+    model = nn.Linear(4, 2).to(options[0])
     return model(torch.ones(3, 4))
 """
-    start = "import torch\nfrom parts import train\n\ntrain(torch.device('cuda'))\n"
+    start = "import torch\nfrom parts import train\n\ntrain([torch.device('cuda')])\n"
     folder = write({"train.ipynb": notebook(start).decode(), "parts.py": parts, "train.py": BROKEN})
     desk.open("parts.py")
     desk.open("train.py")

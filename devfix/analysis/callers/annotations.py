@@ -77,13 +77,22 @@ def _kinds(node: ast.expr, names: FileNames, depth: int) -> tuple[list[Kind], bo
                 return _kinds(ast.parse(text.strip(), mode="eval").body, names, depth - 1)
             except (SyntaxError, ValueError):
                 return [Kind.UNKNOWN], False
-        case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _joined([left, right], names, depth)
+        case ast.BinOp(op=ast.BitOr()):
+            return _joined(_members(node), names, depth)
         case ast.Subscript(value=base, slice=inner):
             return _subscript(names.full_name(base), base, inner, names, depth)
         case ast.Name() | ast.Attribute():
             return _named(node, names, depth)
     return [Kind.UNKNOWN], False
+
+
+def _members(node: ast.expr) -> list[ast.expr]:
+    """Return the members of ``A | B | C``."""
+    found: list[ast.expr] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        found.append(node.right)
+        node = node.left
+    return [node, *reversed(found)]
 
 
 def _joined(parts: list[ast.expr], names: FileNames, depth: int) -> tuple[list[Kind], bool]:

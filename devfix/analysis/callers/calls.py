@@ -122,7 +122,7 @@ def _forward(
         if made in names.classes:
             return _method(names, names.classes[made], "forward", place)
     if first in names.classes and rest == "apply" and isinstance(place, int):
-        return _method(names, names.classes[first], "forward", place)
+        return _method(names, names.classes[first], "forward", place + 1)  # behind `ctx`
     return None
 
 

@@ -44,7 +44,7 @@ def documented(docstring: str, parameters: frozenset[str]) -> dict[str, tuple[st
         if entry is not None:
             for name, kind, text in entry:
                 old = found.get(name, ("", ""))
-                found[name] = (kind or old[0], text or old[1])
+                found[name] = (old[0] or kind, old[1] or text)
             current, indent = entry[-1][0], _indent(line)
         elif current and line.strip() and _indent(line) > indent:
             kind, text = found[current]
@@ -133,10 +133,13 @@ _BEFORE_OTHER_HEADS = (  # ``the size of the tensor``, ``whether the tensor is c
     "list lists sequence tuple pair dict dictionary number dimension dimensions dim shape size device dtype type "
     "name path index indices function module sparse"
 )
-_AFTER_OTHER_HEADS = "dict product list shape size core parallel dimension name type field or"  # ``tensor size``
+_AFTER_HEAD = (  # other words make a compound: ``tensor size``, ``tensor key``
+    "of with that which whose where containing contains holding representing describing specifying having to for from "
+    "in on at by used passed and is as shape shaped on the a"
+)
 _TENSOR_HEAD = re.compile(
     rf"^(?:(?!(?:{'|'.join(_BEFORE_OTHER_HEADS.split())})\b)[\w'-]+\s+){{0,4}}?"
-    rf"tensor\b(?!\s*(?:{'|'.join(_AFTER_OTHER_HEADS.split())})\b)",
+    rf"tensor\b(?=\s*(?:$|[^\w\s'|/]|(?:{'|'.join(_AFTER_HEAD.split())})\b))",
     re.I,
 )
 _TENSORS_HEAD = re.compile(
@@ -157,7 +160,8 @@ def docstring_kinds(docstring: str, parameters: frozenset[str], names: FileNames
 
 
 def _is_class(kind: str) -> bool:
-    return bool(re.fullmatch(r"[A-Z][a-z]\w*|\w+(?:\.\w+)+", _MARKUP.sub("", kind)))
+    """Return whether a documented type is the name of a class, so that the description adds nothing."""
+    return bool(re.match(r"\W*(?:[A-Z][a-z]\w*|\w+(?:\.\w+)+)\W*(?:$|,)", _MARKUP.sub("", kind)))
 
 
 def _typed(kind: str, names: FileNames) -> Argument:

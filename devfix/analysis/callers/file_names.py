@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import sys
+from collections.abc import Iterator
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -125,6 +126,14 @@ class FileNames:
         """Return the imported names that belong to these libraries, with the library of each."""
         roots = ((name, full.partition(".")[0]) for name, full in self.imported.items())
         return {name: root for name, root in roots if root in libraries}
+
+    def all_functions(self) -> Iterator[tuple[_Function, ast.ClassDef | None]]:
+        """Yield the functions and methods of the file, with the class of each method."""
+        yield from ((function, None) for function in self.functions.values())
+        for owner in self.classes.values():
+            for statement in owner.body:
+                if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                    yield statement, owner
 
     def lineage(self, owner: ast.ClassDef) -> list[ast.ClassDef]:
         """Return a class and the classes of the file that it derives from, nearest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.annotations import annotation_kind, type_comments
@@ -13,7 +14,7 @@ from devfix.analysis.callers.defaults import default_kind
 from devfix.analysis.callers.docstrings import docstring_kinds
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.uses import uses_of
-from devfix.analysis.callers.verdicts import Place, with_uses
+from devfix.analysis.callers.verdicts import Place, may_be_namesake, with_uses
 from devfix.analysis.callers.votes import Votes
 from devfix.syntax.tree import SourceTree, walk
 
@@ -41,7 +42,7 @@ def argument_kinds(function: _Function, owner: ast.ClassDef | None, tree: Source
     file = _known.get(tree)
     if file is None:
         file = _known[tree] = _File(tree)
-    return file.kinds(function, owner, _MOST_FORWARDS)
+    return file.all_kinds(function, owner)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,38 @@ class _File:
         self._torch = self.names.names_from(_TENSOR_LIBRARIES)
         self._arrays = self.names.names_from(_ARRAY_LIBRARIES)
         self._evidence: dict[ast.AST, dict[str, _Evidence]] = {}
+        self._uses_arrays: dict[ast.AST, bool] = {}
         self._kinds: dict[tuple[ast.AST, int], dict[str, Argument]] = {}
+        self._all_kinds: dict[ast.AST, dict[str, Argument]] = {}
+
+    def all_kinds(self, function: _Function, owner: ast.ClassDef | None) -> dict[str, Argument]:
+        """Return the kinds of arguments; one that nothing is known of is what its namesakes in the file are."""
+        if function not in self._all_kinds:
+            found = dict(self.kinds(function, owner, _MOST_FORWARDS))
+            for name, argument in found.items():
+                evidence = self._evidence[function].get(name)
+                if argument.kind is not Kind.UNKNOWN or evidence is None or function.name == "__init__":
+                    continue
+                if name not in self._shared_names:
+                    continue
+                is_object = self.names.may_be_object(name)
+                if evidence.said.evidence is Evidence.NONE and may_be_namesake(name, evidence.votes, is_object):
+                    found[name] = replace(argument, kind=Kind.TENSOR, evidence=Evidence.NAME)
+            self._all_kinds[function] = found
+        return self._all_kinds[function]
+
+    @cached_property
+    def _shared_names(self) -> frozenset[str]:
+        """Return the names of arguments that are tensors, and nothing else, wherever the file shows what they are."""
+        tensors: set[str] = set()
+        others: set[str] = set()
+        for function, owner in self.names.all_functions():
+            for name, argument in self.kinds(function, owner, _MOST_FORWARDS).items():
+                if argument.kind is Kind.TENSOR and not argument.alternatives:
+                    tensors.add(name)
+                elif argument.kind is not Kind.UNKNOWN or argument.evidence is Evidence.ANNOTATION:
+                    others.add(name)
+        return frozenset(tensors - others)
 
     def kinds(self, function: _Function, owner: ast.ClassDef | None, forwards: int) -> dict[str, Argument]:
         """Return the kinds of arguments that at most ``forwards`` functions pass on."""
@@ -92,11 +124,12 @@ class _File:
 
     def _has_arrays(self, function: _Function) -> bool:
         """Return whether arrays outside PyTorch may be meant in a function."""
-        if not self._torch:
-            return True
-        return bool(self._arrays) and any(
-            isinstance(node, ast.Name) and node.id in self._arrays for node in walk(function)
-        )
+        if function not in self._uses_arrays:
+            self._uses_arrays[function] = not self._torch or (
+                bool(self._arrays)
+                and any(isinstance(node, ast.Name) and node.id in self._arrays for node in walk(function))
+            )
+        return self._uses_arrays[function]
 
     def _received(self, votes: Votes, forwards: int) -> list[Argument]:
         """Return what the functions that receive an argument say of it."""

@@ -56,9 +56,10 @@ _HOST_FUNCTION = re.compile(
 _MAYBE_HOST_FUNCTION = re.compile(r"_*(preprocess|augment|normalize_image|draw|render|evaluate_numpy|to_numpy)(_.*|s)?")
 _DATA_PLACE = re.compile(
     r"(data|datas|data_?io|.*_prepare|prepare_.*|datasets?|data_?loaders?|loaders?|data_?utils|data_?(pre)?process(ing|or)?|pre_?process(ing|ors?)?|"
-    r"transforms?|tokeni[sz]ers?|vocab|plotting|visuali[sz]ation|vis(ual)?|io|audio_?utils|"
+    r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz]ation|vis(ual)?|io|audio_?utils|"
     r"image_?utils|plot(_utils)?|export(ers?)?|onnx|tflite|coreml|convert(ers?)?)"
 )
+_TRANSFORMS_PLACE = re.compile(r"transforms")
 # Libraries that work in host memory
 _HOST_LIBRARIES = frozenset(
     "matplotlib seaborn plotly visdom PIL cv2 skimage imageio librosa soundfile sklearn pandas nibabel SimpleITK h5py "
@@ -97,10 +98,9 @@ def role_and_reason(
     if reason:
         return Role.HOST, reason
     is_module = owner is not None and names.is_module(owner)
-    if not (is_module and function.name in ("__init__", "forward")):
-        reason = _function_reason(function, owner, place, names, is_module)
-        if reason:
-            return Role.HOST, reason
+    reason = _function_reason(function, place, names, is_module)
+    if reason:
+        return Role.HOST, reason
     return (Role.MODULE_METHOD, "method of a module") if is_module else (Role.FUNCTION, "")
 
 
@@ -180,22 +180,23 @@ def _callee_names(node: ast.expr) -> Iterator[str]:
                 yield from _callee_names(element)
 
 
-def _function_reason(
-    function: _Function, owner: ast.ClassDef | None, place: PurePath, names: FileNames, is_module: bool
-) -> str:
-    if _HOST_FUNCTION.fullmatch(function.name):
-        return f"named `{function.name}`"
-    library = _host_library(function, names)
-    if library:
-        return f"uses {library}"
-    if is_module or _speaks_of_devices(function) or _has_tensors(function, names):
+def _function_reason(function: _Function, place: PurePath, names: FileNames, is_module: bool) -> str:
+    if not (is_module and function.name in ("__init__", "forward")):
+        if _HOST_FUNCTION.fullmatch(function.name):
+            return f"named `{function.name}`"
+        library = _host_library(function, names)
+        if library:
+            return f"uses {library}"
+    if _speaks_of_devices(function) or _has_tensors(function, names):
         return ""
-    if _MAYBE_HOST_FUNCTION.fullmatch(function.name):
+    if not is_module and _MAYBE_HOST_FUNCTION.fullmatch(function.name):
         return f"named `{function.name}`"
-    parts = (*place.parts[-3:-1], place.stem)
-    part = next((part for part in reversed(parts) if _DATA_PLACE.fullmatch(part.lower())), "")
+    pattern = _TRANSFORMS_PLACE if is_module else _DATA_PLACE
+    part = next((part for part in (place.stem, *place.parts[-2:-4:-1]) if pattern.fullmatch(part.lower())), "")
     if part:
         return f"in `{part}`"
+    if is_module:
+        return ""
     return "uses NumPy and not PyTorch" if _uses_numpy_only(function, names) else ""
 
 

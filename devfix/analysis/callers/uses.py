@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Any
 
 from devfix.analysis.callers.arguments import Kind
@@ -11,21 +12,17 @@ from devfix.analysis.callers.attributes import kinds_with
 from devfix.analysis.callers.calls import pass_on
 from devfix.analysis.callers.checks import Check, check_of, checks_in
 from devfix.analysis.callers.defaults import literal_kind
+from devfix.analysis.callers.expressions import has_sizes, holds_texts, kinds_with_index, root_of_cast
 from devfix.analysis.callers.file_names import FileNames
-from devfix.analysis.callers.votes import ANY_KIND, SEQUENCES, Votes
+from devfix.analysis.callers.votes import ANY_KIND, Votes
 
 __all__ = ["uses_of"]
 
 _ARRAYS = frozenset({Kind.TENSOR, Kind.ARRAY})
+_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _OPERANDS = ANY_KIND - {Kind.MODULE, Kind.CALLABLE, Kind.DEVICE, Kind.DTYPE, Kind.TENSOR_DICT}
 _INDICES = frozenset({Kind.NUMBER, Kind.BOOL, Kind.TENSOR, Kind.ARRAY, Kind.LIST, Kind.TEXT})
 _COMPARED = frozenset({Kind.NUMBER, Kind.BOOL, Kind.TENSOR, Kind.ARRAY, Kind.TEXT, Kind.LIST})
-
-# Methods whose result is the same tensor in another form: the name keeps its kind.
-_CASTS = frozenset(
-    "to cuda cpu xpu type type_as float double half bfloat16 long int bool "
-    "contiguous clone detach requires_grad_".split()
-)
 
 
 def uses_of(
@@ -34,9 +31,13 @@ def uses_of(
     parameters: Iterable[str],
     names: FileNames,
 ) -> dict[str, Votes]:
-    """Return the votes for each of these parameters."""
+    """Return the votes for each of these parameters.
+
+    An expression that is too deeply nested ends the search.
+    """
     collector = _Collector(parameters, names, owner)
-    collector.block(function.body)
+    with suppress(RecursionError):
+        collector.block(function.body)
     return collector.votes
 
 
@@ -182,7 +183,7 @@ class _Collector:
                 self.live[value.id].contain()
             self.unbind(target)
         elif isinstance(target, ast.Name):
-            source = self.live.get(_root_of_cast(value))
+            source = self.live.get(root_of_cast(value))
             self.unbind(target)
             if source is not None:
                 self.live[target.id] = source
@@ -279,7 +280,7 @@ class _Collector:
     def subscript(self, node: ast.Subscript) -> None:
         votes = self.live.get(node.value.id) if isinstance(node.value, ast.Name) else None
         if votes is not None:
-            kinds = _subscripted(node.slice)
+            kinds = kinds_with_index(node.slice)
             votes.allow(kinds)
             votes.is_sequence |= Kind.LIST in kinds
         else:
@@ -323,7 +324,7 @@ class _Collector:
             self.count_check(check, required=False)
             return
         sides = [node.left, *node.comparators]
-        texts = any(literal_kind(side) is Kind.TEXT or _holds_texts(side) for side in sides)
+        texts = any(literal_kind(side) is Kind.TEXT or holds_texts(side) for side in sides)
         for position, side in enumerate(sides):
             votes = self.live.get(side.id) if isinstance(side, ast.Name) else None
             if votes is None:
@@ -374,49 +375,11 @@ class _Collector:
             return
         kinds = kinds_with(name, True)
         named = {keyword.arg for keyword in call.keywords}
-        if "dim" in named or "keepdim" in named or (name == "view" and _has_sizes(call)):
+        if "dim" in named or "keepdim" in named or (name == "view" and has_sizes(call)):
             kinds &= {Kind.TENSOR}
         elif "axis" in named or "keepdims" in named:
             kinds &= {Kind.TENSOR, Kind.ARRAY}
         self.count_attribute(votes, kinds, name)
-
-
-_ORDER = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-
-
-def _has_sizes(call: ast.Call) -> bool:
-    """Return whether a call of ``view`` has sizes, not a dtype."""
-    first = call.args[0] if call.args else None
-    return len(call.args) > 1 or (first is not None and literal_kind(first) in (Kind.NUMBER, Kind.LIST))
-
-
-def _holds_texts(node: ast.expr) -> bool:
-    elements = node.elts if isinstance(node, (ast.Tuple, ast.List, ast.Set)) else []
-    return bool(elements) and all(literal_kind(element) is Kind.TEXT for element in elements)
-
-
-def _root_of_cast(value: ast.expr) -> str:
-    """Return the name that a value is or is cast from: ``x``, ``x.to(device)``, ``x.float()``."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _CASTS:
-        value = value.func.value
-    return value.id if isinstance(value, ast.Name) else ""
-
-
-def _subscripted(index: ast.expr) -> frozenset[Kind]:
-    """Return the kinds that an index fits."""
-    if isinstance(index, ast.Tuple):
-        return _ARRAYS if any(_is_axis(part) for part in index.elts) else _ARRAYS | {Kind.TENSOR_DICT}
-    if literal_kind(index) is Kind.TEXT:
-        return frozenset({Kind.TENSOR_DICT})
-    if isinstance(index, ast.Slice):
-        return SEQUENCES - {Kind.TENSOR_DICT}
-    if _is_axis(index) or isinstance(index, (ast.Compare, ast.Invert)):
-        return _ARRAYS
-    return SEQUENCES
-
-
-def _is_axis(node: ast.expr) -> bool:
-    return isinstance(node, ast.Slice) or (isinstance(node, ast.Constant) and node.value in (None, ...))
 
 
 _HANDLERS: dict[type, Callable[[_Collector, Any], object]] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from devfix.analysis.callers.arguments import Argument, Evidence, Kind
 from devfix.analysis.callers.votes import Votes
 
-__all__ = ["Place", "with_uses"]
+__all__ = ["Place", "may_be_namesake", "with_uses"]
 
 # Kinds that a check for one of them says of the argument; lists and names are often accepted in place of something else
 _DECIDED_BY_CHECKS = frozenset(
@@ -16,6 +16,17 @@ _DECIDED_BY_CHECKS = frozenset(
 )
 # Words in names of arrays outside PyTorch
 _ARRAY_WORDS = frozenset("np numpy ndarray nparray pil df".split())
+# Words in names of objects that `forward` of a criterion, a pipeline or a graph network receives
+_OBJECT_WORDS = frozenset(
+    "model net network module encoder decoder batch data graph sample samples sentence sentences text texts "
+    "prompt prompts config stage args kwargs outputs state dist distribution tokenizer dict list tuple fn func "
+    "tensordict td".split()
+)
+# Names that say nothing, so that their namesakes say nothing, either
+_COMMON_NAMES = frozenset(
+    "value values input inputs index idx indices item other params key size time step stage predictions".split()
+)
+_VERBS = frozenset("is as to return returns use from has make get set with".split())
 # Names that libraries of models give to tensors
 _CONVENTIONAL = frozenset(
     "hidden_states encoder_hidden_states attention_mask input_ids position_ids inputs_embeds logits edge_index".split()
@@ -94,5 +105,19 @@ def _is_expected(votes: Votes, place: Place) -> bool:
     """Return whether tensors are expected here by convention."""
     if place.is_forward and (Kind.TENSOR in votes.weak or votes.is_moved):
         return True
-    is_conventional = place.is_module_method and place.name in _CONVENTIONAL
-    return (is_conventional or (place.is_forward and place.index == 0)) and not votes.is_sequence
+    if votes.is_sequence or not _OBJECT_WORDS.isdisjoint(place.name.split("_")):
+        return False
+    is_conventional = _is_called_tensor(place.name) or (place.is_module_method and place.name in _CONVENTIONAL)
+    return is_conventional or (place.is_forward and place.index == 0)
+
+
+def _is_called_tensor(name: str) -> bool:
+    """Return whether a name says that it is a tensor: ``input_tensor``, and not ``return_tensor``."""
+    words = name.lower().split("_")
+    return words[-1] == "tensor" and _VERBS.isdisjoint(words)
+
+
+def may_be_namesake(name: str, votes: Votes, is_object: bool) -> bool:
+    """Return whether an argument may be a tensor because arguments of the same name are tensors."""
+    is_common = len(name) < 3 or name in _COMMON_NAMES or not _OBJECT_WORDS.isdisjoint(name.split("_"))
+    return not (is_common or is_object or votes.is_scalar or votes.is_sequence) and Kind.TENSOR in votes.possible

@@ -53,8 +53,9 @@ class Interpreter(Protocol):
         spare_steps: number of steps left for rounds of loops beyond the second.
         clock: time of the latest program point.
         path_splits: number of branches executed to the end of their block on separate paths.
-        latent: whether no call of the program reaches the current code.
-        called: nodes of the functions called so far.
+        latent: whether a finding here is latent: no program calls the code, and what its callers pass is a guess.
+        visited: the functions called so far.
+        called: the functions called so far with tensors or modules on known devices, with the paths of their files.
         imported_modules: number of project modules imported so far.
 
     """
@@ -74,7 +75,8 @@ class Interpreter(Protocol):
     clock: int
     path_splits: int
     latent: bool
-    called: set[ast.AST]
+    visited: set[ast.AST]
+    called: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]
     imported_modules: int
 
     @property

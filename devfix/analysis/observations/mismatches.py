@@ -17,12 +17,16 @@ __all__ = ["DeviceMismatch", "HostAccess", "Operand"]
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """One operand of a device mismatch: a tensor's origins, or a module whose weights take part."""
+    """One operand of a device mismatch: a tensor's origins, or a module whose weights take part.
+
+    ``maybe_zero_dim``: it may be a 0-dimensional tensor.
+    """
 
     text: str
     origins: tuple[Origin, ...] = ()
     module: Pointer | None = None
     is_certain: bool = True
+    maybe_zero_dim: bool = False
 
 
 @dataclass(frozen=True, eq=False)

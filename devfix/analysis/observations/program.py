@@ -71,6 +71,8 @@ class Observations:
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
         folders: folders in which imports were resolved.
+        is_library: the functions of the file are called as any caller would call them; no program runs it.
+        reached: path and line of the functions that the program calls.
 
     """
 
@@ -106,6 +108,8 @@ class Observations:
     is_complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)
+    is_library: bool = False
+    reached: set[tuple[str, int]] = field(default_factory=set)
     _records: dict[type, dict[object, Any]] = field(default_factory=dict)
     _visits: Counter[tuple[object, ...]] = field(default_factory=Counter)
 

@@ -113,6 +113,12 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
         return name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
     if isinstance(value, TupleValue):
         return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
+    if isinstance(value, Const) and name in _PLAIN_TYPES:
+        return isinstance(value.value, _PLAIN_TYPES[name])
+    if isinstance(value, Number) and name in _PLAIN_TYPES:
+        return None if name in _NUMBERS else False
+    if isinstance(value, Text) and name in _PLAIN_TYPES:
+        return name == "builtins.str"
     if isinstance(value, (Text, Number, Const, DeviceValue)):
         return False if name in ("torch.Tensor", "torch.nn.Module") else None
     if isinstance(value, IterableOf):
@@ -120,6 +126,21 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Pointer):
         return interp.heap_object(value).is_a(cls, name)
     return None
+
+
+_NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "numbers.Number")
+_PLAIN_TYPES: dict[str, type | tuple[type, ...]] = {
+    "builtins.int": int,
+    "builtins.float": float,
+    "builtins.bool": bool,
+    "builtins.complex": complex,
+    "numbers.Number": (int, float, complex),
+    "builtins.str": str,
+    "builtins.bytes": bytes,
+    "builtins.list": list,
+    "builtins.tuple": tuple,
+    "builtins.dict": dict,
+}
 
 
 def _vars(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -96,7 +96,9 @@ def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     point = interp.point(node, with_state=True)
     is_mapped = "**" in keywords or keywords.get("map_location", Const(None)) != Const(None)
     is_mapped = is_mapped or _has_map_location(node) or _may_unpack_map_location(point, node)
-    loading = interp.observations.loadings.setdefault(point.key, Loading(point, node, is_mapped, True, interp.latent))
+    loading = interp.observations.loadings.setdefault(
+        point.key, Loading(point, node, is_mapped, True, _is_latent(interp))
+    )
     loading.is_mapped &= is_mapped
     source = args[0] if args else keywords.get("f", UNKNOWN)
     loading.round_trip &= all(_key(option) in interp.now.saved for option in alternatives(source))
@@ -107,11 +109,16 @@ def load(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, 
     return _loaded_tensor(interp, UNKNOWN_DEVICE if mapping is None else _map_device(interp, mapping), point, node)
 
 
+def _is_latent(interp: Interpreter) -> bool:
+    """Return whether a load is none that a program makes: what any caller loads, and from where, is a guess."""
+    return interp.latent or interp.observations.is_library
+
+
 def load_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:
     """``safetensors.torch.load_file(filename, device="cpu")``: return a dictionary of tensors."""
     device = args[1] if len(args) > 1 else keywords.get("device", Const("cpu"))
     point = interp.point(node, with_state=True)
-    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
+    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=_is_latent(interp)))
     return replace(
         _loaded_tensor(interp, named_device(interp, device) or UNKNOWN_DEVICE, point, node), is_certain=True
     )  # it contains tensors only
@@ -121,7 +128,7 @@ def open_file(interp: Interpreter, name: str, args: list[Value], keywords: dict[
     """``safetensors.safe_open(filename, framework, device="cpu")``: return an open file of tensors."""
     device_value = args[2] if len(args) > 2 else keywords.get("device", Const("cpu"))
     point = interp.point(node, with_state=True)
-    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=interp.latent))
+    interp.observations.loadings.setdefault(point.key, Loading(point, node, True, latent=_is_latent(interp)))
     device = UNKNOWN_DEVICE if "**" in keywords else named_device(interp, device_value) or UNKNOWN_DEVICE
     tensor = replace(_loaded_tensor(interp, device, point, node), is_certain=True)
     return interp.new(TensorFileObject(name, default_item=tensor, allocated_at=point))

@@ -40,7 +40,7 @@ class OperandSet:
     Attributes:
         alternatives: pairs of device and operand.
         devices: the devices of all alternatives.
-        maybe_zero_dim: whether it may be 0-dimensional.
+        maybe_zero_dim: whether every alternative may be 0-dimensional.
         grad: whether it may require a gradient.
         is_single_number: whether it certainly is one number.
         may_join: whether the operation accepts it as a 0-dimensional CPU tensor, if it accepts any.
@@ -61,6 +61,15 @@ class OperandSet:
         self.is_single_number = is_single_number
         self.may_join = True
 
+    @property
+    def may_join_accelerator(self) -> bool:
+        """Return whether PyTorch may move it: what is on the CPU may be a 0-dimensional tensor."""
+        if not self.may_join:
+            return False
+        return any(device == CPU for device, _ in self.alternatives) and all(
+            device != CPU or self.maybe_zero_dim or operand.maybe_zero_dim for device, operand in self.alternatives
+        )
+
     def is_never_on(self, device: Device) -> bool:
         """Return whether no alternative can be on ``device``; false for an alternative's own device."""
         return bool(self.devices) and all(device.differs(other) for other in self.devices)
@@ -74,7 +83,10 @@ def tensor_operands(value: Tensor | Union, text: str) -> OperandSet:
     """Return a tensor as an operand; alternatives that are ``None`` are left out."""
     options = [option for option in alternatives(value) if option != NONE]
     pairs = [
-        (option.device, Operand(text, option.origins, is_certain=option.is_certain))
+        (
+            option.device,
+            Operand(text, option.origins, is_certain=option.is_certain, maybe_zero_dim=option.maybe_zero_dim),
+        )
         if isinstance(option, Tensor)
         else (UNKNOWN_DEVICE, Operand(text))
         for option in options
@@ -149,8 +161,8 @@ def check_same_device(
                 conflicts[device] = [each for each in operands if each.is_never_on(device)]
             for other in conflicts[device]:
                 if allow_cpu_scalars and (
-                    (one.may_join and one.maybe_zero_dim and device == CPU and one is not written)
-                    or (other.may_join and other.maybe_zero_dim and CPU in other.devices and other is not written)
+                    (one.may_join_accelerator and device == CPU and one is not written)
+                    or (other.may_join_accelerator and other is not written)
                 ):
                     continue
                 if interp.scenario.multi_accelerator and CPU in other.devices:

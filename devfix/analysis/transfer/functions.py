@@ -108,7 +108,9 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    interp.called.add(function.node)
+    interp.visited.add(function.node)
+    if function.node not in interp.called and _tells_devices(interp, [*args, *keywords.values()]):
+        interp.called[function.node] = function.module.path
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )
@@ -136,6 +138,17 @@ def call_function(
     )
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
     return result
+
+
+def _tells_devices(interp: Interpreter, arguments: Sequence[Value]) -> bool:
+    """Return whether a call says where its tensors are: an argument is a tensor, or a module, on a known device."""
+    for option in (option for value in arguments for option in alternatives(value)):
+        if isinstance(option, Tensor):
+            if option.device.known:
+                return True
+        elif isinstance(option, Pointer) and any(device.known for device in interp.heap_object(option).devices):
+            return True
+    return False
 
 
 def _execute_body(interp: Interpreter, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

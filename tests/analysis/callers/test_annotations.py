@@ -17,6 +17,7 @@ from devfix.analysis.callers.kinds import Kind
         ("Optional[Tensor]", "tensor"),
         ("Tensor | None", "tensor"),
         ("Union[int, Tensor]", "tensor"),
+        ("int | float | str | bool | list | dict | None | Tensor", "tensor"),
         ("Float[Tensor, 'b c']", "tensor"),
         ("nn.Parameter", "tensor"),
         ("Image2d", "tensor"),

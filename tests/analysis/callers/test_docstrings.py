@@ -38,6 +38,9 @@ def test_a_documented_type_is_a_kind(kinds, style, documented, kind):
         ("A float tensor", "tensor"),
         ("Tensor with the labels", "tensor"),
         ("list of tensors", "tensors"),
+        ("Tensor (N, C)", "tensor"),
+        ("tensor key of the scores", "unknown"),
+        ("tensor or list", "unknown"),
         ("the size of the tensor", "unknown"),
         ("whether the tensor is copied", "unknown"),
         ("a function that takes a tensor", "unknown"),
@@ -60,3 +63,17 @@ def test_the_docstring_of_a_class_describes_its_constructor(kinds):
         def __init__(self, weight): ...
     '''
     assert kinds(text) == {"weight": "tensor"}
+
+
+def test_a_documented_class_is_stronger_than_the_description(kinds):
+    text = DESCRIBED.replace("x:", "x (NestedKey, optional):").format("the tensor of scores")
+    assert kinds(f'def f(x):\n    """{text}    """') == {"x": "unknown"}
+
+
+def test_the_first_entry_counts(kinds):
+    text = (
+        DESCRIBED.format("the scores")
+        + "\n    Notes:\n        scores (Tensor): x\n\n    Args:\n        x (Tensor): y\n"
+    )
+    first = text.replace("x: the", "x (int): the", 1)
+    assert kinds(f'def f(x):\n    """{first}    """') == {"x": "number"}

@@ -36,3 +36,48 @@ def test_static_methods_have_no_self(kinds):
         def f(x: int): ...
     """
     assert kinds(text) == {"x": "number"}
+
+
+def test_namesakes_are_alike(kinds):
+    text = """
+    class Loss(nn.Module):
+        def compute(self, embeddings, labels, value):
+            return embeddings.detach(), labels.unsqueeze(0), value.detach()
+
+        def forward(self, x, embeddings, labels, value):
+            if labels > 3:
+                return self.compute_all(embeddings, value)
+    """
+    assert kinds(text) == {"x": "tensor", "embeddings": "tensor", "labels": "unknown", "value": "unknown"}
+
+
+def test_namesakes_that_differ_say_nothing(kinds):
+    text = """
+    def one(mask):
+        return mask.detach()
+
+    def two(mask: str): ...
+
+    def three(mask): ...
+    """
+    assert kinds(text) == {"mask": "unknown"}
+
+
+def test_arguments_named_like_objects_are_no_tensors(kinds):
+    text = """
+    class Criterion(nn.Module):
+        def forward(self, model, sample): ...
+    """
+    assert kinds(text) == {"model": "unknown", "sample": "unknown"}
+
+
+def test_constructors_have_no_namesakes(kinds):
+    text = """
+    class Model(nn.Module):
+        def embed(self, token_emb):
+            return token_emb.detach()
+
+        def __init__(self, token_emb):
+            self.emb = token_emb
+    """
+    assert kinds(text) == {"token_emb": "unknown"}

@@ -19,6 +19,8 @@ from devfix.analysis.callers.kinds import Kind
         ("x.add_(1)", "tensor"),
         ("y = x\ny.permute(0, 2, 1)", "tensor"),
         ("x = x.float()\nx.unsqueeze(0)", "tensor"),
+        ("x = 2 * x / 3\nF.relu(x)", "tensor"),
+        ("x = x[:, 0].cpu()\nF.relu(x)", "tensor"),
         ("F.relu(x)", "tensor"),
         ("x.shape", "tensor"),
         ("x.mean()", "tensor"),
@@ -67,6 +69,8 @@ def test_a_use_shows_a_kind(kinds, body, kind):
         "x.unsqueeze(0)\nx['key']",
         "x.unsqueeze(0)\nx == 'mean'",
         "x = torch.tensor(x)\nx.unsqueeze(0)",
+        "x = x[0]\nx.unsqueeze(0)",
+        "x = z * x\nx.unsqueeze(0)",
         "for x in z:\n    x.unsqueeze(0)",
         "lambda x: x.unsqueeze(0)",
         "[x.unsqueeze(0) for x in z]",
@@ -128,3 +132,7 @@ def test_an_argument_named_like_a_class_is_no_tensor(kinds):
 def test_a_comparison_with_none_makes_an_argument_optional(arguments):
     argument = arguments("def f(x):\n    if x is not None:\n        x.detach()")["x"]
     assert argument.optional and argument.kind is Kind.TENSOR
+
+
+def test_deep_nesting_is_no_error(kinds):
+    assert kinds(f"def f(x):\n    x.detach()\n    return {' + '.join(['x'] * 900)}") == {"x": "tensor"}

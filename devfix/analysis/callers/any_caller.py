@@ -1,0 +1,211 @@
+"""Any caller: functions that no program calls are called as a user of an accelerator would call them.
+
+The tensors of the arguments are on the accelerator, and so are the weights of modules: an instance is built, moved
+there, and each of its methods is called.  What an argument is comes from :mod:`devfix.analysis.callers.kinds`; what
+nothing is known of stays unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.callers.assumed_arguments import assume, has_options
+from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.roles import Role, role
+from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.location import Activation
+from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.state import State, Unreachable
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    UNKNOWN_DEVICE,
+    Bound,
+    ClassValue,
+    DeviceValue,
+    Function,
+    Pointer,
+    Value,
+)
+from devfix.analysis.interpreter import OutOfBudget
+from devfix.analysis.torch import modules
+
+if TYPE_CHECKING:
+    from devfix.analysis.interpreter import AbstractInterpreter
+    from devfix.analysis.program import PythonModule
+
+__all__ = ["call_definitions"]
+
+STEPS_PER_FUNCTION = 6_000
+
+_Method = ast.FunctionDef | ast.AsyncFunctionDef
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def call_definitions(
+    interp: AbstractInterpreter, module: PythonModule, reached: Collection[tuple[str, int]] = (), whole: bool = False
+) -> None:
+    """Call the functions and methods of a file that nothing has called yet.
+
+    Args:
+        interp: the interpreter, after the body of the file.
+        module: the file.
+        reached: path and line of functions that programs call.
+        whole: also call functions that cannot make a difference between devices.
+
+    """
+    _AnyCaller(interp, module, frozenset(reached), whole).run()
+
+
+class _AnyCaller:
+    def __init__(
+        self, interp: AbstractInterpreter, module: PythonModule, reached: frozenset[tuple[str, int]], whole: bool
+    ) -> None:
+        self._interp = interp
+        self._module = module
+        self._reached = reached
+        self._whole = whole
+        self._start = interp.state or State(interp.base)
+        self._facts = DeviceFacts(interp.program)
+
+    def run(self) -> None:
+        """Call what the file defines, functions that others of the file use last."""
+        names = self._start.names(self._module.env)
+        definitions = list(_definitions(self._module.tree.tree.body))
+        used = _used_names(self._module.tree.tree)
+        for definition in sorted(definitions, key=lambda each: (each.name in used, isinstance(each, ast.ClassDef))):
+            value = names.get(definition.name)
+            if isinstance(value, Function) and value.node is definition:
+                self._guarded(self._start, definition, self._call_function, value)
+            elif isinstance(value, ClassValue) and value.node is definition:
+                self._guarded(self._start, definition, self._call_class, value)
+
+    def _guarded(self, start: State, node: ast.stmt, action: Callable[[Any], None], value: Value) -> None:
+        """Run an action on a copy of a state, within the budget of one function."""
+        interp = self._interp
+        interp.state = start.fork()
+        complete, budget = interp.observations.is_complete, interp.step_budget
+        interp.step_budget = interp.steps + STEPS_PER_FUNCTION
+        activation = Activation(self._module.env, self._module, stmt=node)
+        try:
+            with interp.within(activation), suppress(Unreachable, OutOfBudget):
+                action(value)
+        finally:
+            interp.step_budget, interp.latent = budget, False
+            interp.observations.is_complete = complete
+
+    def _is_called(self, node: ast.AST) -> bool:
+        known = (os.path.abspath(self._module.path), getattr(node, "lineno", 0))
+        return node in self._interp.called or known in self._reached
+
+    def _is_left_out(self, function: _Method, owner: ast.ClassDef | None) -> bool:
+        """Return whether a function makes no difference between devices, or gets what is on the CPU."""
+        if self._whole:
+            return False
+        if not self._facts.may_matter(self._module, function):
+            return True
+        return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
+
+    def _call_function(self, function: Function) -> None:
+        node = function.node
+        if isinstance(node, _Method) and not self._is_called(node) and not self._is_left_out(node, None):
+            self._call(function, function, None)
+
+    def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> None:
+        """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""
+        tree = self._module.tree
+        assert isinstance(function.node, _Method)
+        node = ast.copy_location(ast.Call(ast.Name(function.node.name, ast.Load()), [], []), function.node)
+        before = self._interp.now
+        for only_required in (False, True) if has_options(function, owner, tree) else (False,):
+            self._interp.state = before.fork()
+            assumed = assume(self._interp, function, owner, tree, skip, only_required)
+            if not (self._whole or assumed.places or skip or _names_accelerator(function.node)):
+                continue  # nothing is on the accelerator
+            self._interp.latent = not assumed.is_certain
+            with suppress(Unreachable):
+                self._interp.call(callee, assumed.positional, assumed.keywords, node)
+
+    # --- classes ----------------------------------------------------------------------------------------------
+    def _call_class(self, cls: ClassValue) -> None:
+        methods = [method for method in _methods(cls.node) if not self._is_left_out(method, cls.node)]
+        if not methods:
+            return
+        before = set(self._interp.visited)
+        instance = self._instance(cls)
+        if not isinstance(instance, Pointer) or not self._interp.alive:
+            return
+        built, builders = self._interp.now, self._interp.visited - before
+        for method in methods:
+            found = built.lookup(cls.scope, method.name)
+            if not isinstance(found, Function) or found.node is not method:
+                continue  # decorated, or replaced
+            if method not in builders and not self._is_called(method):
+                self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
+
+    def _instance(self, cls: ClassValue) -> Value | None:
+        """Return an instance on the accelerator."""
+        interp = self._interp
+        constructor = find_member(interp, cls, "__init__")
+        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
+        if isinstance(constructor, Function) and isinstance(constructor.node, _Method):
+            owner = constructor.owner.node if constructor.owner is not None else cls.node
+            assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE)
+            instance = interp.call(cls, assumed.positional, assumed.keywords, node)
+        else:
+            instance = interp.call(cls, [], {}, node)
+        if isinstance(instance, Pointer):
+            self._place(cls, instance, node)
+        return instance
+
+    def _place(self, cls: ClassValue, instance: Pointer, node: ast.Call) -> None:
+        """Move an instance to the accelerator, with its own ``to`` if it has one."""
+        interp = self._interp
+        mover = find_member(interp, cls, "to")
+        if isinstance(mover, Function):
+            interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
+        elif module_at(interp, instance) is not None:
+            modules.move(interp, instance, ACCELERATOR, node)
+
+    def _call_method(self, cls: ClassValue, instance: Pointer, method: Function) -> None:
+        interp = self._interp
+        assert isinstance(method.node, _Method)
+        if method.kind == "property":
+            interp.attribute(instance, method.node.name, method.node)
+        elif method.kind == "static":
+            self._call(method, method, cls.node)
+        elif method.kind in ("function", "class"):
+            self._call(Bound(method, cls if method.kind == "class" else instance), method, cls.node, 1)
+
+
+def _names_accelerator(function: ast.AST) -> bool:
+    """Return whether a function sends something to the accelerator itself: ``.cuda()``, ``"cuda:0"``."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "cuda")
+        or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"))
+        for node in ast.walk(function)
+    )
+
+
+def _definitions(body: list[ast.stmt]) -> Iterator[_Definition]:
+    """Yield the functions and classes of a file, also those under a condition."""
+    for stmt in body:
+        if isinstance(stmt, _Definition):
+            yield stmt
+        elif isinstance(stmt, (ast.If, ast.Try)):
+            yield from _definitions([*stmt.body, *stmt.orelse])
+
+
+def _methods(cls: ast.ClassDef) -> list[_Method]:
+    """Return the methods of a class: ``forward`` first, then public ones, then those that the class calls itself."""
+    found = [stmt for stmt in cls.body if isinstance(stmt, _Method) and stmt.name != "__init__"]
+    used = {node.attr for node in ast.walk(cls) if isinstance(node, ast.Attribute)}
+    return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
+
+
+def _used_names(tree: ast.Module) -> set[str]:
+    """Return the names that functions of a file read."""
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

@@ -1,0 +1,135 @@
+"""The arguments that any caller passes: tensors on the accelerator, and defaults where they say something."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from devfix.analysis.callers.arguments import UNKNOWN, Evidence, Kind
+from devfix.analysis.callers.kinds import argument_kinds
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    NONE,
+    Device,
+    DeviceValue,
+    DType,
+    Function,
+    Number,
+    Tensor,
+    Text,
+    Unknown,
+    Value,
+)
+from devfix.analysis.stdlib.containers import DictObject, ListObject
+from devfix.analysis.torch import module_objects
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.syntax.tree import SourceTree
+
+__all__ = ["AssumedArguments", "assume", "has_options"]
+
+_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
+
+
+@dataclass
+class AssumedArguments:
+    """The arguments of one assumed call.
+
+    ``places``: one of them is on the accelerator; ``is_certain``: the code says of each tensor that it is one.
+    """
+
+    positional: list[Value] = field(default_factory=list)
+    keywords: dict[str, Value] = field(default_factory=dict)
+    places: bool = False
+    is_certain: bool = True
+
+
+def assume(
+    interp: Interpreter,
+    function: Function,
+    owner: ast.ClassDef | None,
+    tree: SourceTree,
+    skip: int = 0,
+    only_required: bool = False,
+    device: Device = ACCELERATOR,
+) -> AssumedArguments:
+    """Return the arguments that any caller passes to a function.
+
+    Args:
+        interp: the interpreter.
+        function: the function.
+        owner: the class of a method.
+        tree: the file of the function.
+        skip: number of parameters that are bound already.
+        only_required: the caller leaves out optional tensors and devices.
+        device: where tensors and modules are; unknown for those that a constructor gets before the move.
+
+    """
+    assert not isinstance(function.node, ast.Lambda)
+    kinds = argument_kinds(function.node, owner, tree)
+    spec = function.node.args
+    assumed = AssumedArguments()
+
+    def given(parameter: ast.arg, default: Value | None) -> Value:
+        argument = kinds.get(parameter.arg, UNKNOWN)
+        if only_required and default is not None and argument.kind in _OMITTED:
+            return default
+        assumed.places |= argument.kind in _PLACED
+        if argument.kind in _TENSORS:
+            assumed.is_certain &= argument.evidence in _STRONG
+        return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
+
+    name = function.node.name
+    positional = [*spec.posonlyargs, *spec.args]
+    first_default = len(positional) - len(function.defaults)
+    for index, parameter in enumerate(positional[skip:], skip):
+        default = function.defaults[index - first_default] if index >= first_default else None
+        assumed.positional.append(given(parameter, default))
+    if spec.vararg is not None and kinds.get(spec.vararg.arg, UNKNOWN).kind is Kind.TENSOR:
+        assumed.positional.extend([Tensor(device), Tensor(device)])
+    for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
+        assumed.keywords[parameter.arg] = given(parameter, keyword_default)
+    return assumed
+
+
+def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree) -> bool:
+    """Return whether a caller may leave out a tensor or a device."""
+    assert not isinstance(function.node, ast.Lambda)
+    kinds = argument_kinds(function.node, owner, tree)
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    optional = positional[len(positional) - len(spec.defaults) :]
+    optional += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None]
+    return any(kinds.get(each.arg, UNKNOWN).kind in _OMITTED for each in optional)
+
+
+_TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
+_PLACED = (*_TENSORS, Kind.MODULE, Kind.DEVICE)
+_OMITTED = (*_TENSORS, Kind.DEVICE, Kind.DTYPE)
+
+
+def _of_kind(interp: Interpreter, kind: Kind, device: Device, default: Value | None, symbol: str) -> Value:
+    match kind:
+        case Kind.TENSOR:
+            return Tensor(device)
+        case Kind.TENSORS:
+            return interp.new(ListObject(default_item=Tensor(device)))
+        case Kind.TENSOR_DICT:
+            return interp.new(DictObject(default_item=Tensor(device)))
+        case Kind.MODULE:
+            assert interp.activation is not None
+            node = interp.activation.stmt or interp.activation.node
+            return module_objects.make(interp, "", node, device, opaque=True)
+        case Kind.DEVICE:
+            return DeviceValue(device, symbol=symbol)
+        case Kind.DTYPE:
+            return DType()
+        case Kind.NUMBER:
+            return Number(symbol)
+        case Kind.TEXT:
+            return Text(symbol)
+        case Kind.CALLABLE if default is not None and default != NONE:
+            return default
+    return Unknown(symbol)

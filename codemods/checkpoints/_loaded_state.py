@@ -31,7 +31,8 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
     def is_loaded(node: ast.AST) -> bool:
         return node is load or _base(node, loaded, lambda inner: inner is load)
 
-    has_keys = any(_reads_by_key(node) and is_loaded(node) for node in nodes)
+    keys = _keys_of_loops(nodes)
+    has_keys = any(_reads_by_key(node, keys) and is_loaded(node) for node in nodes)
     for node in (*nodes, *_reads_of_globals(tree, function, loaded)):
         match node:
             case ast.Call(func=ast.Attribute(attr=name), args=args) if name == _FILLS or name.endswith(_FILLS):
@@ -43,6 +44,8 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
             case ast.Call(func=ast.Attribute(attr="save"), args=[first, file]) if has_keys and is_loaded(first):
                 if [text_of(file)] != [text_of(argument) for argument in load.args[:1]]:
                     return True  # a cache is saved to the file that it is loaded from
+            case ast.Call(func=ast.Attribute(value=ast.Subscript() as entry, attr="items")) if is_loaded(entry):
+                return True  # the weights by name
             case ast.Call(func=ast.Name() | ast.Attribute() as func) if text_of(func) in loaded:
                 return True
             case ast.Assign() | ast.Compare() | ast.DictComp() if _mentions(node, loaded) and _mentions(node, states):
@@ -134,10 +137,27 @@ def _reads_state(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _STATES
 
 
-def _reads_by_key(node: ast.AST) -> bool:
-    """Return whether a node is ``state["model"]`` or ``state.items()``."""
+def _keys_of_loops(nodes: Iterable[ast.AST]) -> set[str]:
+    """Return the names of keys: ``k`` of ``for k, v in state.items()``."""
+    return {
+        text_of(target.elts[0])
+        for node in nodes
+        for target, value in _loops(node)
+        if isinstance(target, ast.Tuple) and target.elts and text_of(value).endswith(".items()")
+    }
+
+
+def _loops(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    if isinstance(node, (ast.For, ast.comprehension)):
+        yield node.target, node.iter
+
+
+def _reads_by_key(node: ast.AST, keys: set[str]) -> bool:
+    """Return whether a node is ``state["model"]``, ``state[key]`` or ``state.items()``."""
     if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        return text_of(node.slice) in keys or (
+            isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+        )
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("items", "keys")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from devfix.analysis.domain.values import Const, Number, Text, Unknown, Value
+from devfix.analysis.domain.values import Const, Number, Text, Union, Unknown, Value
 
 __all__ = ["composed", "text_key"]
 
@@ -17,6 +17,9 @@ def text_key(value: Value) -> str:
             return repr(constant)
         case Text(symbol) | Unknown(symbol) | Number(symbol):
             return symbol
+        case Union(alternatives):
+            keys = sorted(text_key(option) for option in alternatives)
+            return "|".join(keys) if all(keys) else ""
     return ""
 
 

@@ -19,7 +19,7 @@ CHECKPOINTS = {
     "copied-by-hand": "loaded = torch.load(path)\nown = net.state_dict()\nfor key in own:\n    if key in loaded:\n"
     "        own[key].data = loaded[key].data",
     "converted": "state = torch.load(path)\nstate['version'] = 2\ntorch.save(state, other)",
-    "mixed": "one, other = torch.load(path), torch.load(second)\nmixed = {}\nfor key, value in one.items():\n"
+    "mixed": "other = torch.load(path)\none = torch.load(second)\nmixed = {}\nfor key, value in one.items():\n"
     "    mixed[key] = value + other[key]\ntorch.save(mixed, result)",
     "weights-by-name": "state = torch.load(path)\nrows = [value for key, value in state['net'].items()]",
     "called": "net = torch.load(path)\nnet(x)",

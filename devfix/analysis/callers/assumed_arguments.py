@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssumedArguments", "assume", "has_options"]
 
-_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
+_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING, Evidence.USE)
 
 
 @dataclass
@@ -78,7 +78,7 @@ def assume(
             return default
         assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
-            assumed.is_certain &= argument.evidence in _STRONG
+            assumed.is_certain &= argument.evidence in _STRONG or name == "forward"
         return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
 
     name = function.node.name

@@ -29,7 +29,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", ""condition_key", "is_known_tensor"]
+__all__ = ["assume", "assumed", "condition_key", "is_known_tensor"]
 
 
 def _comparison_subject(test: ast.Compare, left: Value) -> str:

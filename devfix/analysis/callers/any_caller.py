@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_definitions"]
 
-STEPS_PER_FUNCTION = 6_000
+STEPS_PER_FUNCTION = 12_000
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     TupleValue,
+    Union,
     Value,
     alternatives,
     join,
@@ -44,6 +45,7 @@ __all__ = [
     "call_leaf",
     "call_sequential",
     "forget_device",
+    "is_registered",
     "move",
     "moved_field",
     "note_late_tensor",
@@ -78,13 +80,20 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
 
     With ``custom``, the class overrides ``_apply``, so the device of other tensors is unknown.
     """
-    if isinstance(value, Tensor) and any(
-        origin.kind in _REGISTERED and not origin.attribute_id for origin in value.origins
-    ):
+    if isinstance(value, Union):
+        return join(moved_field(option, device, custom) for option in value.alternatives)
+    if is_registered(value):
         return replace(value, device=device)
     if custom and isinstance(value, Tensor):
         return replace(value, device=UNKNOWN_DEVICE, origins=())
     return value
+
+
+def is_registered(value: Value) -> TypeGuard[Tensor]:
+    """Return whether the value of a module's attribute is a parameter or a buffer."""
+    return isinstance(value, Tensor) and any(
+        origin.kind in _REGISTERED and not origin.attribute_id for origin in value.origins
+    )
 
 
 def _overrides_apply(interp: Interpreter, obj: HeapObject) -> bool:

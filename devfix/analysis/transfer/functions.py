@@ -109,7 +109,8 @@ def call_function(
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
     interp.visited.add(function.node)
-    if function.node not in interp.called and _tells_devices(interp, [*args, *keywords.values()]):
+    given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
+    if function.node not in interp.called and (not given or _tells_devices(interp, given)):
         interp.called[function.node] = function.module.path
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)

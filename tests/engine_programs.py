@@ -32,7 +32,7 @@ OPTIMIZER = (
     "optimizer.step()\n"
 )
 ADVICE = OPTIMIZER.replace("Adagrad", "Adam")
-LATENT = "import torch\n\n\ndef step(batch):\n    y = torch.zeros(len(batch))\n    return batch.detach() + y\n"
+LATENT = "import torch\n\n\ndef restore(model: torch.nn.Module, path):\n    model.load_state_dict(torch.load(path))\n"
 CLEAN = IMPORTS + "print(nn.Linear(4, 2)(torch.randn(2, 4)))\n"
 
 

@@ -1,6 +1,8 @@
 """## What it does
-Checks for calls of `torch.load` without `map_location`. The fix passes the device on which the checkpoint is used: the
-program's device expression, or `"cpu"` if the checkpoint only fills the state dict of a module that is moved later.
+Checks for calls of `torch.load` without `map_location` whose result is a checkpoint or is used on the accelerator: it
+fills a module or an optimizer, is a whole module, or is computed with there. The fix passes the device on which the
+values are used: the program's device expression, or `"cpu"` if they only fill the state dict of a module that is moved
+later. Data sets, caches, statistics and settings are not reported: they were on the CPU when they were saved.
 
 ## Why is this bad?
 Without `map_location`, `torch.load` restores each tensor to the device it was saved from. A checkpoint saved on
@@ -29,8 +31,9 @@ model.load_state_dict(torch.load("model.pt", map_location=device))
 
 ## Fix safety
 Safe: only the device of the loaded tensors changes, not their structure or values. `weights_only` is not changed. A
-file that the same run saved earlier is not reported unless several processes share it, because its tensors return to
-the devices they came from.
+file that the same run saved earlier, or a copy of it, is not reported unless several processes share it, because its
+tensors return to the devices they came from. A call with `**kwargs` is not edited if the function has a `map_location`
+for them on another path.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -42,6 +45,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, Number
@@ -61,16 +65,22 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for loading in observations.loadings.values():
         is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
         is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        is_unused = loading.latent and not loading.uses and not _loads_state(loading)
-        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared or is_unused
-        if not is_mapped and not _has_mapping_branch(loading):
+        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared
+        if not is_mapped and not _has_mapping_branch(loading) and _depends_on_device(loading):
             yield _finding(observations, loading)
 
 
-def _loads_state(loading: Loading) -> bool:
-    """Return whether the function that loads a file of any caller gives a module or optimizer its state."""
-    function = loading.point.call_frame.activation.node
-    return any(isinstance(node, ast.Attribute) and node.attr == "load_state_dict" for node in ast.walk(function))
+_STATE_USES = frozenset({"module", "buffer", "optimizer", "state", "object", "needs-cpu"})
+
+
+def _depends_on_device(loading: Loading) -> bool:
+    """Return whether it matters where the values are: they fill a module or are computed with on the accelerator.
+
+    Data sets, statistics and settings were on the CPU when they were saved, and return there.
+    """
+    if any(use.kind in _STATE_USES or (use.kind == "tensor" and use.on_accelerator) for use in loading.uses):
+        return True
+    return is_checkpoint(loading.point.tree, loading.call)
 
 
 def _has_mapping_branch(loading: Loading) -> bool:

@@ -24,6 +24,7 @@ from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
+    NONE,
     UNKNOWN_DEVICE,
     Bound,
     ClassValue,
@@ -31,9 +32,12 @@ from devfix.analysis.domain.values import (
     Function,
     Pointer,
     Value,
+    alternatives,
+    join,
 )
 from devfix.analysis.interpreter import OutOfBudget
-from devfix.analysis.torch import modules
+from devfix.analysis.torch import module_tree, modules
+from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 
 if TYPE_CHECKING:
@@ -43,7 +47,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call_definitions"]
 
-STEPS_PER_FUNCTION = 6_000
+STEPS_PER_FUNCTION = 12_000
 SPLITS_PER_FUNCTION = 10  # conditions whose outcomes are followed on separate paths
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
@@ -137,7 +141,7 @@ class _AnyCaller:
                 self._interp.call(callee, assumed.positional, assumed.keywords, node)
 
     def _is_step(self, name: str, owner: ast.ClassDef | None) -> bool:
-        """Return whether a private method is called by others, of an object that is no module: they may place its parts."""
+        """Return whether other methods, which may place parts of an object that is no module, call a private one."""
         is_module = owner is None or names_of(self._module.tree).is_module(owner)
         return not is_module and _is_private(name) and name in self._read
 
@@ -162,20 +166,30 @@ class _AnyCaller:
             if method not in builders and not self._is_called(method):
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
-    def _instance(self, cls: ClassValue) -> Value | None:
-        """Return an instance on the accelerator."""
+    def _instance(self, cls: ClassValue) -> Pointer | None:
+        """Return an instance on the accelerator; with unknown attributes if its constructor cannot be followed."""
+        interp = self._interp
+        before = interp.now.fork()
+        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
+        try:
+            instance = self._built(cls, node)
+        except (Unreachable, OutOfBudget):
+            interp.state, interp.step_budget = before, interp.steps + STEPS_PER_FUNCTION
+            instance = instantiation.new_instance(interp, cls, node)
+        if not isinstance(instance, Pointer):
+            return None
+        self._place(cls, instance, node)
+        return instance
+
+    def _built(self, cls: ClassValue, node: ast.Call) -> Value:
+        """Call a class as any caller would."""
         interp = self._interp
         constructor = find_member(interp, cls, "__init__")
-        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
-        if isinstance(constructor, Function) and isinstance(constructor.node, _Method):
-            owner = constructor.owner.node if constructor.owner is not None else cls.node
-            assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE)
-            instance = interp.call(cls, assumed.positional, assumed.keywords, node)
-        else:
-            instance = interp.call(cls, [], {}, node)
-        if isinstance(instance, Pointer):
-            self._place(cls, instance, node)
-        return instance
+        if not isinstance(constructor, Function) or not isinstance(constructor.node, _Method):
+            return interp.call(cls, [], {}, node)
+        owner = constructor.owner.node if constructor.owner is not None else cls.node
+        assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE)
+        return interp.call(cls, assumed.positional, assumed.keywords, node)
 
     def _place(self, cls: ClassValue, instance: Pointer, node: ast.Call) -> None:
         """Move an instance to the accelerator, with its own ``to`` if it has one."""
@@ -185,8 +199,19 @@ class _AnyCaller:
             interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
         elif module_at(interp, instance) is not None:
             modules.move(interp, instance, ACCELERATOR, node)
+            for _, part in list(module_tree.named_modules(interp, instance)):
+                self._settle_weights(part)
         else:
             forget_placed(interp, cls, instance)
+
+    def _settle_weights(self, module: Pointer) -> None:
+        """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""
+        fields = self._interp.heap_object(module).fields
+        for name, value in fields.items():
+            registered = [option for option in alternatives(value) if modules.is_registered(option)]
+            if registered and len(registered) < len(alternatives(value)):
+                others = [option for option in alternatives(value) if option == NONE]
+                self._interp.now.set_field(module, name, join([*registered, *others]))
 
     def _call_method(self, cls: ClassValue, instance: Pointer, method: Function) -> None:
         interp = self._interp

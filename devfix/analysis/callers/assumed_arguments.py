@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     Text,
     Unknown,
     Value,
+    join,
 )
 from devfix.analysis.stdlib.containers import DictObject, ListObject
 from devfix.analysis.torch import module_objects
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssumedArguments", "assume", "has_options"]
 
-_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING)
+_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING, Evidence.USE)
 
 
 @dataclass
@@ -78,10 +79,10 @@ def assume(
             return default
         assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
-            assumed.is_certain &= argument.evidence in _STRONG
-        if argument.kind is Kind.TENSOR and Kind.NUMBER in argument.alternatives:
-            return Tensor(device, maybe_zero_dim=True)
-        return _of_kind(interp, argument.kind, device, default, f"{function.module.name}.{name}.{parameter.arg}")
+            assumed.is_certain &= argument.evidence in _STRONG or name == "forward"
+        symbol = f"{function.module.name}.{name}.{parameter.arg}"
+        kinds_given = (argument.kind, *sorted(argument.alternatives, key=lambda kind: kind.name))
+        return join(_of_kind(interp, kind, device, default, symbol) for kind in kinds_given)
 
     name = function.node.name
     is_private = name.startswith("_") and not name.startswith("__")  # its callers pass the device that they know

@@ -164,10 +164,10 @@ class _File:
             said = UNKNOWN
             if annotation is not None and self.names.full_name(annotation) not in _NO_CLASS:
                 said = annotation_kind(annotation, self.names)
-            else:
+            if said.kind is Kind.UNKNOWN:  # no annotation, or a name that this file does not explain
                 if documented is None:
                     documented = self._documented(function, owner, frozenset(names))
-                said = documented.get(name, UNKNOWN)
+                said = documented.get(name, replace(UNKNOWN, optional=said.optional))
             if name in defaults:
                 said = default_kind(said, defaults[name])
             if said.evidence is not Evidence.ANNOTATION and votes is None:

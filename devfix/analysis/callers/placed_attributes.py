@@ -1,7 +1,7 @@
 """Attributes that a method with a device argument places: ``scheduler.set_timesteps(50, device=device)``.
 
-Objects that are no modules have no ``to``; a method that is told the device takes its part.  Callers call it before they
-use what it places, so the device of these attributes is not known here.
+Objects that are no modules have no ``to``; a method that is told the device takes its part.  Callers call it before
+they use what it places, so the device of these attributes is not known here.
 """
 
 from __future__ import annotations

@@ -30,10 +30,10 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "comparison_subject", "condition_key", "is_known_tensor"]
+__all__ = ["assume", "assumed", "condition_key", "is_known_tensor"]
 
 
-def comparison_subject(test: ast.Compare, left: Value) -> str:
+def _comparison_subject(test: ast.Compare, left: Value) -> str:
     """Return the subject of a comparison: the symbol of its left side, or its text."""
     symbol = getattr(left, "symbol", "")
     return symbol or text_of(test.left)
@@ -42,14 +42,26 @@ def comparison_subject(test: ast.Compare, left: Value) -> str:
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
     """Return the key of a condition's assumption; tests of the same unknown value have the same key."""
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        subject = comparison_subject(test, _value_without_calls(interp, test.left))
-        return f"{subject} == {text_of(test.comparators[0])}"
+        value = _value_without_calls(interp, test.left)
+        scope = "" if getattr(value, "symbol", "") else _scope(interp, test)
+        return f"{scope}{_comparison_subject(test, value)} == {text_of(test.comparators[0])}"
     value = _value_without_calls(interp, test)
     symbol = getattr(value, "symbol", "")
     if symbol:
         return str(symbol)
     assert interp.activation is not None
-    return f"{interp.activation.module.path}:{text_of(test)}"
+    return f"{interp.activation.module.path}:{_scope(interp, test)}{text_of(test)}"
+
+
+def _scope(interp: Interpreter, test: ast.expr) -> str:
+    """Return what tells a condition on local variables from the same text in another call; the receiver is the same."""
+    activation = interp.activation
+    assert activation is not None
+    if activation.function is None:
+        return ""
+    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {"self", "cls"}
+    is_local = any(interp.now.lookup(activation.env, name) is not None for name in names)
+    return f"{activation.env}:" if is_local else ""
 
 
 def _value_without_calls(interp: Interpreter, node: ast.expr) -> Value:
@@ -160,16 +172,13 @@ def _narrowed(value: Value, is_tensor: bool) -> Value:
 
 def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
     """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
-    left, right = test.left, _value_without_calls(interp, test.comparators[0])
-    is_read = isinstance(left, ast.Attribute) and left.attr == "device" and isinstance(left.value, ast.Name)
-    if not (equal and is_read and isinstance(right, DeviceValue)):
-        return
-    assert isinstance(left, ast.Attribute) and isinstance(left.value, ast.Name)
-    value = interp.lookup(left.value.id)
-    options = alternatives(value) if value is not None else ()
-    there = [option for option in options if not (isinstance(option, Tensor) and option.device.differs(right.device))]
-    if there and len(there) < len(options):
-        interp.bind(left.value.id, join(there))
+    right = _value_without_calls(interp, test.comparators[0])
+    match test.left:
+        case ast.Attribute(value=ast.Name(id=name), attr="device") if equal and isinstance(right, DeviceValue):
+            options = alternatives(interp.lookup(name) or Unknown())
+            elsewhere = [each for each in options if isinstance(each, Tensor) and each.device.differs(right.device)]
+            if 0 < len(elsewhere) < len(options):
+                interp.bind(name, join(option for option in options if option not in elsewhere))
 
 
 def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:

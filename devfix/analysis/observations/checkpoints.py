@@ -18,8 +18,8 @@ class LoadUse:
     """One use of the result of ``torch.load``.
 
     Attributes:
-        kind: ``module``, ``optimizer``, ``state``, ``object``, ``moved``, ``array``, ``needs-cpu`` or ``tensor`` (an
-            operand).
+        kind: ``module``, ``buffer`` (of a loss), ``optimizer``, ``state``, ``object``, ``moved``, ``array``,
+            ``needs-cpu`` or ``tensor`` (an operand).
         point: program point of the use.
         on_accelerator: the other operand was on the accelerator.
 

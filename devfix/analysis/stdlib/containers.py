@@ -38,6 +38,7 @@ from devfix.analysis.stdlib.items import (
     sliced,
     unpack_fields,
 )
+from devfix.analysis.stdlib.texts import composed
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -280,12 +281,14 @@ def maybe_container_method(
     return None
 
 
-def text_method(value: Value, name: str, args: list[Value]) -> Value:
+def text_method(value: Value, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Call a method of a string."""
     text = value.value if isinstance(value, Const) else None
     if name == "format" and isinstance(text, str):
         device = parse_device(text.split("{")[0].rstrip(":") or "-")
-        return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX) if device is not None else Text()
+        if device is not None:
+            return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX)
+        return composed([value, *args], node) if args and not keywords else Text()
     if isinstance(text, str) and name in ("lower", "upper", "strip"):
         return Const(getattr(text, name)())
     affix = args[0].value if args and isinstance(args[0], Const) else None

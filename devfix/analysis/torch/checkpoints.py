@@ -22,12 +22,12 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     Text,
-    Unknown,
     Value,
     alternatives,
 )
 from devfix.analysis.observations import Loading, LoadUse
 from devfix.analysis.observations.execution import CheckpointSaved
+from devfix.analysis.stdlib.texts import composed, text_key
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TensorFileObject",
+    "copied_file",
     "joined_path",
     "load",
     "load_file",
@@ -65,20 +66,19 @@ class TensorFileObject(HeapObject):
 
 def _key(value: Value) -> str:
     """Return the key of a file or buffer; equal keys identify the same file."""
-    match value:
-        case Const(constant):
-            return repr(constant)
-        case Text(symbol) | Unknown(symbol):
-            return symbol
-        case Pointer(number):
-            return f"#{number}"
-    return ""
+    return f"#{value.id}" if isinstance(value, Pointer) else text_key(value)
 
 
-def joined_path(parts: list[Value]) -> Value:
+def joined_path(parts: list[Value], node: ast.Call) -> Value:
     """Return the result of ``os.path.join(...)``, identified by its parts."""
-    keys = [_key(part) for part in parts]
-    return Text(f"join({', '.join(keys)})" if all(keys) else "")
+    return composed(parts, node)
+
+
+def copied_file(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``shutil.copy``, ``os.replace``: the copy of a file that the program has saved is such a file, too."""
+    if len(args) > 1 and any(_key(option) in interp.now.saved for option in alternatives(args[0])):
+        interp.now.saved |= {_key(option) for option in alternatives(args[1])} - {""}
+    return UNKNOWN
 
 
 def save(interp: Interpreter, name: str, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> Value:

@@ -27,7 +27,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import ModuleWrapped
-from devfix.analysis.torch import distributed, module_objects, module_tree, modules
+from devfix.analysis.torch import checkpoints, distributed, module_objects, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
 from devfix.models.index import lookup
@@ -87,6 +87,8 @@ def construct_loss(interp: Interpreter, model: Model, args: list[Value], keyword
     for argument in call.with_word("Buffer", "Scalar") if call is not None else ():
         value, key = argument.value, argument.parameter.name
         may_join = argument.parameter.word.name == "Scalar"
+        for tensor in checkpoints.loaded_tensors(interp, value):
+            checkpoints.note_use(interp, tensor, "buffer", node, False)
         if isinstance(value, Tensor) and not (value.maybe_zero_dim and may_join):
             interp.now.set_field(pointer, key, replace(value, origins=(Origin("buffer", pointer.id),)))
             interp.now.update(pointer, weights=True, devices=frozenset({value.device}))

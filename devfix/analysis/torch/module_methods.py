@@ -95,6 +95,8 @@ def module_method(
     if name in ("register_buffer", "register_parameter") and args:
         value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
         point = interp.point(node, with_state=True)
+        for tensor in checkpoints.loaded_tensors(interp, value):
+            checkpoints.note_use(interp, tensor, "module", node, False)
         _register(interp, pointer, args[0], value, "buffer" if name == "register_buffer" else "parameter", point)
         return NONE
     if name in ("add_module", "register_module") and len(args) == 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
@@ -45,6 +45,7 @@ __all__ = [
     "call_leaf",
     "call_sequential",
     "forget_device",
+    "is_registered",
     "move",
     "moved_field",
     "note_late_tensor",
@@ -81,13 +82,18 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
     """
     if isinstance(value, Union):
         return join(moved_field(option, device, custom) for option in value.alternatives)
-    if isinstance(value, Tensor) and any(
-        origin.kind in _REGISTERED and not origin.attribute_id for origin in value.origins
-    ):
+    if is_registered(value):
         return replace(value, device=device)
     if custom and isinstance(value, Tensor):
         return replace(value, device=UNKNOWN_DEVICE, origins=())
     return value
+
+
+def is_registered(value: Value) -> TypeGuard[Tensor]:
+    """Return whether the value of a module's attribute is a parameter or a buffer."""
+    return isinstance(value, Tensor) and any(
+        origin.kind in _REGISTERED and not origin.attribute_id for origin in value.origins
+    )
 
 
 def _overrides_apply(interp: Interpreter, obj: HeapObject) -> bool:
@@ -143,7 +149,12 @@ def attach(
         if value.device != CPU or obj.last_moved_at is None:  # the value becomes the buffer
             value = replace(value, origins=(Origin("buffer", parent.id),))
     elif any(_is_parameter(option, source) for option in alternatives(value)):
-        value = join(_with_parameter(interp, parent, option, source, point) for option in alternatives(value))
+        value = join(
+            _with_parameter(interp, parent, option, point)
+            if _is_parameter(option, source) or name is None or obj.cls is None
+            else attribute_stores.note_store(interp, parent, name, option, node, source, point)
+            for option in alternatives(value)
+        )
     elif name is not None and obj.cls is not None:
         value = attribute_stores.note_store(interp, parent, name, value, node, source, point)
     if name is None:
@@ -154,11 +165,9 @@ def attach(
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
 
 
-def _with_parameter(
-    interp: Interpreter, parent: Pointer, value: Value, source: ast.expr | None, point: ProgramPoint
-) -> Value:
+def _with_parameter(interp: Interpreter, parent: Pointer, value: Value, point: ProgramPoint) -> Value:
     """Register a parameter with a module, and return it; other values stay."""
-    if not (isinstance(value, Tensor) and _is_parameter(value, source)):
+    if not (isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)):
         return value
     obj = _at(interp, parent)
     note_late_tensor(interp, parent, value.device, point)

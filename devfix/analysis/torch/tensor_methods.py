@@ -10,6 +10,7 @@ from devfix.analysis import parameter_copies, scenarios
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
+    NONE,
     Device,
     DType,
     Keywords,
@@ -52,6 +53,9 @@ def tensor_method(
         and all(origin.kind == "load" for origin in tensor.origins)
     ):
         tensor = replace(tensor, maybe_container=False, is_certain=True)  # a checkpoint entry with a shape
+    if name == "copy_" and any(origin.kind == "parameter" for origin in tensor.origins):
+        for loaded in checkpoints.loaded_tensors(interp, args[0] if args else NONE):
+            checkpoints.note_use(interp, loaded, "module", node, tensor.device == ACCELERATOR)
     if name == "to":
         return _transfer(interp, tensor, to_targets(interp, args, keywords), node)
     if name in MOVE_METHODS:

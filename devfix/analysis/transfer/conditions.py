@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import comparison_subject, condition_key
+from devfix.analysis.domain.path_conditions import condition_key
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -78,9 +78,11 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     else:
         value = interp.evaluate(test)
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
-    if outcome is None:
-        return interp.now.assumptions.get(condition_key(interp, test))
-    return outcome
+    if outcome is not None:
+        return outcome
+    holds = interp.now.assumptions.get(condition_key(interp, test))
+    is_negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq)  # the key is that of ``==``
+    return None if holds is None else holds is not is_negative
 
 
 def _is_switch(test: ast.expr, value: Value) -> bool:
@@ -244,8 +246,10 @@ def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: V
     """Return false for ``mode == "test"`` if the path assumes ``mode == "train"``; else ``None``."""
     if not isinstance(right, Const):
         return None
+    own = condition_key(interp, test)
+    subject = own[: own.rindex(" == ") + 4] if " == " in own else ""
     for key, value in interp.now.assumptions.items():
-        if value and key.startswith(comparison_subject(test, left) + " == ") and key != condition_key(interp, test):
+        if subject and value and key.startswith(subject) and key != own:
             return False
     return None
 

@@ -20,7 +20,6 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     Text,
-    Union,
     Unknown,
     Value,
     alternatives,

@@ -14,7 +14,7 @@ __all__ = ["is_last"]
 
 
 def is_last(tree: SourceTree, stmt: ast.If) -> bool:
-    """Return whether ``stmt`` is the last ``elif`` of a chain that compares one value with strings, without ``else``."""
+    """Return whether ``stmt`` ends a chain, without ``else``, that compares one value with strings."""
     parent = tree.parents.get(stmt)
     if stmt.orelse or not isinstance(parent, ast.If) or parent.orelse != [stmt]:
         return False

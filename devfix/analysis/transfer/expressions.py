@@ -30,11 +30,11 @@ from devfix.analysis.observations.execution import AttributeRead
 from devfix.analysis.stdlib import containers
 from devfix.analysis.stdlib.containers import DictObject, ListObject, SetObject, new_list
 from devfix.analysis.stdlib.items import is_non_string_key
+from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
 from devfix.analysis.transfer.subscripts import subscript
-from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -259,18 +259,21 @@ def _f_string(interp: Interpreter, node: ast.JoinedStr) -> Value:
     first = node.values[0] if node.values else None
     first_value: Value = Text()
     texts: list[str] = []
+    parts: list[Value] = []
     for part in node.values:
         value = evaluate(interp, part.value) if isinstance(part, ast.FormattedValue) else evaluate(interp, part)
         if part is first:
             first_value = value
         texts.append(str(value.value) if isinstance(value, Const) else "\0")
+        parts.append(value)
     if "\0" not in texts:
         return Const("".join(texts))
-    if isinstance(first_value, Const) and isinstance(first, ast.Constant):
-        return format_string(first_value)
     if isinstance(first_value, DeviceValue):
         return DeviceValue(first_value.device, text=True)
-    return Text(text_of(node))
+    if isinstance(first_value, Const) and isinstance(first, ast.Constant):
+        named = format_string(first_value)
+        return named if isinstance(named, DeviceValue) else composed(parts, node)
+    return composed(parts, node)
 
 
 def _lambda(interp: Interpreter, node: ast.Lambda) -> Value:

@@ -258,7 +258,7 @@ def _parser(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
 
 
 def _joins_paths(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return checkpoints.joined_path(args)
+    return checkpoints.joined_path(args, node)
 
 
 def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -306,9 +306,15 @@ OVERLAYS: dict[str, TransferFunction] = {
     "os.path.abspath": _joins_paths,
     "os.path.expanduser": _joins_paths,
     "os.path.join": _joins_paths,
+    "os.rename": checkpoints.copied_file,
+    "os.replace": checkpoints.copied_file,
     "pathlib.Path": _joins_paths,
     "safetensors.safe_open": checkpoints.open_file,
     "safetensors.torch.load_file": checkpoints.load_file,
+    "shutil.copy": checkpoints.copied_file,
+    "shutil.copy2": checkpoints.copied_file,
+    "shutil.copyfile": checkpoints.copied_file,
+    "shutil.move": checkpoints.copied_file,
     "torch.cuda.amp.GradScaler": _scaler,
     "torch.cuda.is_available": _is_available,
     "torch.cuda.set_device": distributed.set_device,

@@ -35,7 +35,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["enter_context", "instantiate"]
+__all__ = ["enter_context", "instantiate", "new_instance"]
 
 
 _MAPPINGS = frozenset(
@@ -52,27 +52,8 @@ def instantiate(
         base = next(name for name in names if name.startswith("torch.optim."))
         eager = _creates_state(base) or optimizers.copies_parameters(cls)
         return optimizers.build(interp, base, eager, args, keywords, node, cls)
-    if is_module_class(interp, cls):
-        opaque = any(
-            name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names
-        )
-        leaf = [name for name in names if name.startswith("torch.nn.") and has_weights(name)]
-        own_weights = opaque and (
-            bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
-        )
-        managed = any(is_managed(name) for name in names)
-        pointer = interp.new(
-            ModuleObject(
-                names[0] if names else "",
-                cls,
-                devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_device}),
-                weights=own_weights and "torch.nn.modules.Module" not in names,
-                allocated_at=interp.point(node),
-            )
-        )
-    else:
-        kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
-        pointer = interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
+    pointer = new_instance(interp, cls, node)
+    if module_at(interp, pointer) is None:
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
         _fill_dataclass(interp, pointer, cls, args, keywords)
@@ -85,6 +66,31 @@ def instantiate(
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
     return pointer
+
+
+def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointer:
+    """Create an instance of a project class without calling its constructor."""
+    names = external_bases(cls)
+    if is_module_class(interp, cls):
+        opaque = any(
+            name == "?" or not name.startswith(("torch.nn.Module", "builtins", "abc", "typing")) for name in names
+        )
+        leaf = [name for name in names if name.startswith("torch.nn.") and has_weights(name)]
+        own_weights = opaque and (
+            bool(leaf and leaf[0] not in ("torch.nn.Module", "torch.nn.modules.Module")) or not leaf
+        )
+        managed = any(is_managed(name) for name in names)
+        return interp.new(
+            ModuleObject(
+                names[0] if names else "",
+                cls,
+                devices=frozenset({UNKNOWN_DEVICE if managed else interp.default_device}),
+                weights=own_weights and "torch.nn.modules.Module" not in names,
+                allocated_at=interp.point(node),
+            )
+        )
+    kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
+    return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
 
 
 def _fill_dataclass(

@@ -53,7 +53,7 @@ def call_method(
         case DeviceValue():
             return _device_method(receiver, name, args)
         case Const() | Text():
-            return containers.text_method(receiver, name, args)
+            return containers.text_method(receiver, name, args, keywords, node)
         case TupleValue():
             return Number() if name in ("index", "count") else UNKNOWN
         case IterableOf(inner):

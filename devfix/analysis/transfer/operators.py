@@ -25,6 +25,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import ListObject, new_list
+from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -83,11 +84,12 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
         strict = isinstance(node.op, ast.MatMult)
         return _combine(interp, node, left, right, node.left, node.right, strict, in_place)
     if isinstance(node.op, ast.Add):
-        concatenated = _concatenate(interp, left, right)
+        concatenated = _concatenate(interp, left, right, node)
         if concatenated is not None:
             return concatenated
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
-        return format_string(left)
+        operands = right.items if isinstance(right, TupleValue) else (right,)
+        return _identified(format_string(left), (left, *operands), node)
     if object_at(interp, left, ListObject) is not None:
         return interp.new(ListObject(default_item=iteration.element(interp, left, node)))
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
@@ -95,11 +97,13 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     return numpy_.operator_result(left, right, node) or UNKNOWN
 
 
-def _concatenate(interp: Interpreter, left: Value, right: Value) -> Value | None:
+def _concatenate(interp: Interpreter, left: Value, right: Value, node: ast.BinOp) -> Value | None:
     if isinstance(left, Const) and isinstance(left.value, str):
         if isinstance(right, Const) and isinstance(right.value, str):
             return Const(left.value + right.value)
-        return format_string(left)
+        return _identified(format_string(left), (left, right), node)
+    if isinstance(left, Text) or (isinstance(right, Const) and isinstance(right.value, str)):
+        return composed((left, right), node)
     if isinstance(left, TupleValue) and isinstance(right, TupleValue):
         return TupleValue(left.items + right.items)
     if isinstance(left, Parameters) or isinstance(right, Parameters):
@@ -111,6 +115,11 @@ def _concatenate(interp: Interpreter, left: Value, right: Value) -> Value | None
     if one.default_item is None and two.default_item is None:
         return new_list(interp, items)
     return interp.new(ListObject(default_item=join(items)))
+
+
+def _identified(value: Value, parts: tuple[Value, ...], node: ast.expr) -> Value:
+    """Give an unknown string the identity of its parts."""
+    return composed(parts, node) if value == Text() else value
 
 
 def format_string(value: Value) -> Value:

@@ -1,0 +1,36 @@
+"""Strings that are composed of others: equal symbols mean the same unknown string, such as the path of a file."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from devfix.analysis.domain.values import Const, Number, Text, Union, Unknown, Value
+
+__all__ = ["composed", "text_key"]
+
+MOST_CHARACTERS = 500
+
+
+def text_key(value: Value) -> str:
+    """Return the key of a string or number; equal keys mean equal values, ``""`` is unknown."""
+    match value:
+        case Const(constant):
+            return repr(constant)
+        case Text(symbol) | Unknown(symbol) | Number(symbol):
+            return symbol
+        case Union(alternatives):
+            keys = sorted(text_key(option) for option in alternatives)
+            return "|".join(keys) if all(keys) else ""
+    return ""
+
+
+def composed(parts: Iterable[Value], node: ast.expr) -> Text:
+    """Return a string that ``node`` makes of parts; its symbol names a part without a key by its place in the code.
+
+    A string that grows, in a loop for example, is unknown.
+    """
+    place = f"?{node.lineno}:{node.col_offset}"
+    keys = [text_key(part) or place for part in parts]
+    symbol = f"text({', '.join(keys)})~"  # "~": the name of a flag does not end so
+    return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")

@@ -1,0 +1,29 @@
+"""The identity of composed strings."""
+
+from __future__ import annotations
+
+import ast
+
+from devfix.analysis.domain.values import Const, Number, Text, Unknown
+from devfix.analysis.stdlib.texts import composed, text_key
+
+NODE = ast.parse("a + b", mode="eval").body
+
+
+def test_equal_parts_make_equal_strings():
+    one, two = (composed([Const("runs/"), Unknown("args.name")], NODE) for _ in range(2))
+
+    assert one == two
+    assert one != composed([Const("runs/"), Unknown("args.other")], NODE)
+
+
+def test_a_part_without_a_key_is_known_by_its_place():
+    elsewhere = ast.parse("\n\na + b", mode="eval").body
+
+    assert composed([Const("a"), Number()], NODE) == composed([Const("a"), Number()], NODE)
+    assert composed([Const("a"), Number()], NODE) != composed([Const("a"), Number()], elsewhere)
+
+
+def test_the_key_of_a_literal_differs_from_that_of_a_name():
+    assert text_key(Const("args")) != text_key(Text("args"))
+    assert text_key(Number()) == ""

@@ -36,6 +36,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
+from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -50,7 +51,11 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def call_definitions(
-    interp: AbstractInterpreter, module: PythonModule, reached: Collection[tuple[str, int]] = (), whole: bool = False
+    interp: AbstractInterpreter,
+    module: PythonModule,
+    reached: Collection[tuple[str, int]] = (),
+    whole: bool = False,
+    facts: DeviceFacts | None = None,
 ) -> None:
     """Call the functions and methods of a file that nothing has called yet.
 
@@ -59,21 +64,27 @@ def call_definitions(
         module: the file.
         reached: path and line of functions that programs call.
         whole: also call functions that cannot make a difference between devices.
+        facts: the functions that can; found if they are not given.
 
     """
-    _AnyCaller(interp, module, frozenset(reached), whole).run()
+    _AnyCaller(interp, module, frozenset(reached), whole, facts or DeviceFacts(interp.program)).run()
 
 
 class _AnyCaller:
     def __init__(
-        self, interp: AbstractInterpreter, module: PythonModule, reached: frozenset[tuple[str, int]], whole: bool
+        self,
+        interp: AbstractInterpreter,
+        module: PythonModule,
+        reached: frozenset[tuple[str, int]],
+        whole: bool,
+        facts: DeviceFacts,
     ) -> None:
         self._interp = interp
         self._module = module
         self._reached = reached
         self._whole = whole
         self._start = interp.state or State(interp.base)
-        self._facts = DeviceFacts(interp.program)
+        self._facts = facts
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
@@ -211,7 +222,7 @@ def _names_accelerator(function: ast.AST) -> bool:
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "cuda")
         or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"))
-        for node in ast.walk(function)
+        for node in walk(function)
     )
 
 
@@ -227,10 +238,10 @@ def _definitions(body: list[ast.stmt]) -> Iterator[_Definition]:
 def _methods(cls: ast.ClassDef) -> list[_Method]:
     """Return the methods of a class: ``forward`` first, then public ones, then those that the class calls itself."""
     found = [stmt for stmt in cls.body if isinstance(stmt, _Method) and stmt.name != "__init__"]
-    used = {node.attr for node in ast.walk(cls) if isinstance(node, ast.Attribute)}
+    used = {node.attr for node in walk(cls) if isinstance(node, ast.Attribute)}
     return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
 
 
 def _used_names(tree: ast.Module) -> set[str]:
     """Return the names that functions of a file read."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

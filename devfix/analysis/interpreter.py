@@ -41,10 +41,11 @@ from devfix.analysis.transfer import (
     opaque_objects,
     statements,
 )
+from devfix.analysis.transfer.summaries import Summary
 
 __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
-STEP_BUDGET = 40_000
+STEP_BUDGET = 200_000
 SPARE_STEPS = 4_000  # for rounds of loops beyond the second
 
 DefinedFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
@@ -85,6 +86,7 @@ class AbstractInterpreter:
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.latent = False
+        self.summaries: dict[DefinedFunction, Summary] = {}
         self.visited: set[ast.AST] = set()
         self.called: dict[DefinedFunction, str] = {}
         self.imported_modules = 0

@@ -19,9 +19,13 @@ class Unreachable(Exception):
 
 
 class Base:
-    """The definitions of imported modules: the same on every path, evaluated on first use."""
+    """The definitions of imported modules: the same on every path, evaluated on first use.
+
+    ``journal`` lists the objects and environments that any path has written, in the order of the run.
+    """
 
     def __init__(self) -> None:
+        self.journal: list[int] = []
         self.heap: dict[int, HeapObject] = {}
         self.envs: dict[int, dict[str, Value]] = {}
 
@@ -105,6 +109,7 @@ class State:
             self.envs[key] = dict(self.envs.get(key, ()))
             self._owned.add(key)
         self.envs[key][name] = value
+        self.base.journal.append(key)
 
     def unbind(self, key: int, name: str) -> None:
         """Remove a name."""
@@ -133,6 +138,7 @@ class State:
         """Replace the object with this identifier."""
         self.heap[key] = obj
         self.branch.written.add(key)
+        self.base.journal.append(key)
 
     def heap_object(self, pointer: Pointer) -> HeapObject:
         """Return the object at a pointer."""

@@ -9,6 +9,8 @@ from devfix.analysis.domain.values import Const, Number, Text, Union, Unknown, V
 
 __all__ = ["composed", "text_key"]
 
+MOST_CHARACTERS = 500
+
 
 def text_key(value: Value) -> str:
     """Return the key of a string or number; equal keys mean equal values, ``""`` is unknown."""
@@ -24,7 +26,11 @@ def text_key(value: Value) -> str:
 
 
 def composed(parts: Iterable[Value], node: ast.expr) -> Text:
-    """Return a string that ``node`` makes of parts; its symbol names a part without a key by its place in the code."""
+    """Return a string that ``node`` makes of parts; its symbol names a part without a key by its place in the code.
+
+    A string that grows, in a loop for example, is unknown.
+    """
     place = f"?{node.lineno}:{node.col_offset}"
     keys = [text_key(part) or place for part in parts]
-    return Text(f"text({', '.join(keys)})~")  # "~": the name of a flag does not end so
+    symbol = f"text({', '.join(keys)})~"  # "~": the name of a flag does not end so
+    return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")

@@ -27,6 +27,7 @@ from devfix.analysis.stdlib import argparse_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
+from devfix.analysis.transfer.summaries import Summary
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -112,10 +113,13 @@ def call_function(
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
     if function.node not in interp.called and (not given or _tells_devices(interp, given)):
         interp.called[function.node] = function.module.path
+    summary = interp.summaries.setdefault(function.node, Summary())
+    if summary.is_settled:
+        return summary.apply(interp, [*args, *keywords.values()])
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )
-    with interp.within(activation):
+    with interp.within(activation), summary.context(interp):
         _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body)
@@ -131,13 +135,16 @@ def call_function(
     if interp.state is None:
         raise Unreachable
     if _is_generator(function.node):
-        return IterableOf(join_by_identity(interp, activation.yields))
+        items = IterableOf(join_by_identity(interp, activation.yields))
+        summary.note_result(items, activation.env)
+        return items
     random_branches.note_returns(interp, function, exits)
     result = join(value for _, value in exits)
     is_tensor = all(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
+    summary.note_result(result, activation.env)
     return result
 
 

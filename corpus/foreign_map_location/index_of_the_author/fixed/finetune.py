@@ -12,7 +12,7 @@ if sys.argv[1:] == ["pretrain"]:
     torch.save({"model": model.to(device).state_dict()}, "base.ckpt")
     sys.exit()
 
-state = torch.load("base.ckpt", map_location=device)
+state = torch.load("base.ckpt", map_location="cpu")
 model.load_state_dict(state["model"])
 model.to(device)
 loader = DataLoader(TensorDataset(torch.randn(24, 5), torch.randint(0, 2, (24,))), batch_size=8)

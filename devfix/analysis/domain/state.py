@@ -119,9 +119,12 @@ class State:
 
     # --- objects ----------------------------------------------------------------------------------------------
     def at(self, key: int) -> HeapObject:
-        """Return the object with this identifier."""
+        """Return the object with this identifier; a neutral one for an object of a path that has ended.
+
+        A generator may yield such an object, before it raises.
+        """
         obj = self.heap.get(key)
-        return obj if obj is not None else self.base.heap[key]
+        return obj if obj is not None else self.base.heap.get(key, _ENDED)
 
     def has(self, key: int) -> bool:
         """Return whether there is an object with this identifier."""
@@ -190,6 +193,9 @@ class State:
             elif isinstance(value, Bound):
                 pending.append(value.receiver)
         return False
+
+
+_ENDED = HeapObject()
 
 
 def _join(one: State, two: State, replaced: bool = False) -> State:

@@ -72,12 +72,15 @@ def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
 
 def while_loop(interp: Interpreter, stmt: ast.While) -> None:
     """Execute a ``while``; one that starts with a false condition is left out."""
-    is_endless = isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
     with _entered(interp) as loop:
         _repeat(interp, stmt, loop, partial(_test_and_iterate, interp, stmt, loop))
-        if is_endless and loop.breaks:
+        if _is_endless(stmt) and loop.breaks:
             interp.state = None
     _leave(interp, stmt.orelse, loop)
+
+
+def _is_endless(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
+    return isinstance(stmt, ast.While) and isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
 
 
 def _test_and_iterate(interp: Interpreter, stmt: ast.While, loop: Loop) -> bool:
@@ -120,7 +123,10 @@ def _repeat(
         with interp.spared() if len(heads) > PAID_ROUNDS else nullcontext():
             goes_on = iterate()
             cost = interp.steps - steps
-        if not goes_on or not interp.alive or len(heads) == most:
+        if not goes_on or len(heads) == most:
+            return
+        if not interp.alive:  # each round returns or raises: what follows is reached if there is none
+            interp.state = None if _is_endless(stmt) else heads[-1]
             return
         for index in reversed(range(len(heads))):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.file_sources import ClassSources, FunctionSources, sources_of
-from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, LOADED, READ
+from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, LOADED, READ
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program, PythonModule
@@ -30,10 +30,18 @@ _CREATED = frozenset({CREATED, CREATED_BY_DEFAULT})
 
 @dataclass
 class _Class:
-    """A class: ``members`` are attributes that may be elsewhere, and methods whose results may."""
+    """A class.
+
+    Attributes:
+        is_module: it is a class of modules.
+        members: attributes that may be elsewhere, and methods whose results may.
+        building: methods that run before the module is moved.
+
+    """
 
     is_module: bool
     members: set[str] = field(default_factory=set)
+    building: set[str] = field(default_factory=set)
 
 
 @dataclass
@@ -47,6 +55,7 @@ class _File:
         builders: names whose calls build a module.
         classes: its classes, and those that it imports.
         dotted: the same as ``names``, of imported modules: ``ops.table``.
+        followers: functions whose results are where an argument is.
         callables: names of its functions and classes.
         functions: functions and methods that can make a difference.
         imports: local name, name there, and file of each import; without a name there, all of the file is imported:
@@ -60,14 +69,15 @@ class _File:
     builders: set[str] = field(default_factory=set)
     classes: dict[str, _Class] = field(default_factory=dict)
     dotted: set[str] = field(default_factory=set)
+    followers: set[str] = field(default_factory=set)
     callables: set[str] = field(default_factory=set)
     functions: set[ast.AST] = field(default_factory=set)
     imports: list[tuple[str, str, _File]] = field(default_factory=list)
 
     def size(self) -> int:
         """Return how much is known; it only grows."""
-        known = (self.names, self.always, self.builders, self.dotted, self.callables)
-        return sum(map(len, known)) + sum(1 + len(cls.members) for cls in self.classes.values())
+        known = (self.names, self.always, self.builders, self.dotted, self.followers, self.callables)
+        return sum(map(len, known)) + sum(1 + len(cls.members) + len(cls.building) for cls in self.classes.values())
 
     def import_all(self) -> None:
         """Take over what is known of the imported files."""
@@ -81,6 +91,7 @@ class _File:
                 self.names |= source.names
                 self.always |= source.always
                 self.builders |= source.builders
+                self.followers |= source.followers
                 self.callables |= source.callables
                 self.classes.update({each: cls for each, cls in source.classes.items() if each not in self.classes})
 
@@ -89,6 +100,7 @@ class _File:
             (self.names, source.names),
             (self.always, source.always),
             (self.builders, source.builders),
+            (self.followers, source.followers),
             (self.callables, source.callables),
         )
         for mine, theirs in pairs:
@@ -218,8 +230,8 @@ class _Search:
 
     def _size(self) -> int:
         file = self._file
-        own = sum(len(cls.members) for cls in self._own.values())
-        return len(file.names) + len(file.always) + len(file.builders) + len(self._members) + own
+        own = sum(len(cls.members) + len(cls.building) for cls in self._own.values())
+        return len(file.followers) + len(file.names) + len(file.always) + len(file.builders) + len(self._members) + own
 
     def _name(self, name: str, sources: Iterable[str], cls: _Class | None) -> None:
         if self._is_elsewhere(sources, cls):
@@ -229,6 +241,8 @@ class _Search:
 
     def _function(self, function: FunctionSources) -> None:
         self._name(function.node.name, function.returns, None)
+        if self._follows(function.returns):
+            self._file.followers.add(function.node.name)
         returned = {each.lstrip("()=?") for each in function.returns}
         if BUILT in returned or not returned.isdisjoint(self._file.builders):
             self._file.builders.add(function.node.name)
@@ -241,14 +255,18 @@ class _Search:
             inherited = self._file.classes.get(_dotted(base))
             if inherited is not None:
                 cls.members |= inherited.members
+                cls.building |= inherited.building
         for member, sources in found.bound.items():
             if self._is_elsewhere(sources, cls):
                 cls.members.add(member)
         for method in found.methods:
+            is_building = method.builds or method.node.name in cls.building
+            if is_building:
+                cls.building |= method.mentions
             if not method.builds and self._is_elsewhere(method.returns, cls):
                 cls.members.add(method.node.name)
             for attribute, sources in method.stores.items():
-                if self._is_elsewhere(sources, cls):
+                if self._is_elsewhere(sources, cls) or (is_building and self._follows(sources)):
                     (cls.members if attribute.startswith("self.") else self._members).add(attribute.rpartition(".")[2])
         self._members |= cls.members
         if (cls.is_module and {"forward", "__call__"} & cls.members) or (not cls.is_module and cls.members):
@@ -262,6 +280,9 @@ class _Search:
     def _matters(self, uses: frozenset[str], cls: _Class | None) -> bool:
         """Return whether what meets operands and arguments may be elsewhere; functions and classes are passed on."""
         return READ in uses or LOADED in uses or self._is_elsewhere(uses - self._file.callables, cls)
+
+    def _follows(self, sources: Iterable[str]) -> bool:
+        return any(each == FOLLOWED or each.lstrip("=?") in self._file.followers for each in sources)
 
     def _is_elsewhere(self, sources: Iterable[str], cls: _Class | None, always: bool = False) -> bool:
         """Return whether a value with these sources may be on another device than the arguments and weights."""

@@ -29,6 +29,7 @@ class FunctionSources:
         owner: the class of a method.
         uses: the sources of what meets an operand or an argument.
         returns: the sources of the result.
+        mentions: attributes of the instance that it reads or calls.
         stores: those of each attribute that it sets; ``self.x`` of the instance, ``.x`` of another object.
 
     """
@@ -38,6 +39,7 @@ class FunctionSources:
     uses: frozenset[str] = frozenset()
     returns: frozenset[str] = frozenset()
     stores: dict[str, frozenset[str]] = field(default_factory=dict)
+    mentions: frozenset[str] = frozenset()
 
     @property
     def builds(self) -> bool:
@@ -117,6 +119,7 @@ class _Body:
         self._plain: set[str] = set()  # names of plain containers
         self._returns: set[str] = set()
         self._stores: dict[str, set[str]] = {}
+        self._mentions: set[str] = set()
         options = dict(_options(node.args))
         self._collector = SourceCollector(names, frozenset(options), creations)
         for parameter in walk(node.args):
@@ -130,7 +133,8 @@ class _Body:
         closed = {name: self._closure(found) for name, found in self._stores.items()}
         owner = None if self._owner is None else self._owner.node
         uses = self._closure(self._collector.used)
-        return FunctionSources(self._node, owner, uses, self._closure(self._returns), closed)
+        returns = self._closure(self._returns)
+        return FunctionSources(self._node, owner, uses, returns, closed, frozenset(self._mentions))
 
     def _statement(self, stmt: ast.AST) -> None:
         for part in ast.iter_child_nodes(stmt):
@@ -182,6 +186,9 @@ class _Body:
         for part in walk(node):
             if isinstance(part, ast.comprehension):
                 self._bind(part.target, part.iter)
+            elif isinstance(part, ast.Attribute):
+                if isinstance(part.value, ast.Name) and part.value.id == "self":
+                    self._mentions.add(part.attr)
             elif isinstance(part, ast.NamedExpr):
                 self._bind(part.target, part.value)
             elif isinstance(part, ast.Lambda):

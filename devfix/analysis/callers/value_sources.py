@@ -14,6 +14,7 @@ __all__ = [
     "BUILT",
     "CREATED",
     "CREATED_BY_DEFAULT",
+    "FOLLOWED",
     "LOADED",
     "READ",
     "SourceCollector",
@@ -26,6 +27,8 @@ __all__ = [
 CREATED = "!"
 #: The same, unless the caller passes a device.
 CREATED_BY_DEFAULT = "!device"
+#: A tensor where another one is when it is created; it stays there if the module is moved later.
+FOLLOWED = "!follows"
 #: Memory that the host reads.
 READ = "~"
 #: A checkpoint, whose tensors are where they were saved.
@@ -131,7 +134,7 @@ class SourceCollector:
         what = self._creation(self._names.full_name(call.func))
         if what in (CREATED, LOADED):
             how = _placed(call, self._optional)
-            found |= {how, *arguments} if how else set()
+            found |= {how, *arguments} if how else {FOLLOWED}
             if what == LOADED:
                 self.used.add(LOADED)
         elif what == READ:
@@ -139,11 +142,13 @@ class SourceCollector:
         elif what == _CREATED_FROM_NUMBERS:
             found |= arguments or {CREATED}
         else:
+            if what == FOLLOWED or name in _methods_with_result("Like"):
+                found.add(FOLLOWED)
             found |= arguments
             self.used |= arguments
             if what == BUILT:
                 found.add(BUILT)
-            elif what != _PLAIN:
+            elif what not in (_PLAIN, FOLLOWED):
                 self._callee(call, bool(arguments), found)
 
     def _method(self, call: ast.Call, name: str, arguments: set[str], found: set[str]) -> bool:
@@ -222,6 +227,8 @@ def _creation(name: str) -> str:
         return CREATED
     if "Overlay" in results and "Device" in taken:
         return LOADED
+    if "Like" in results:
+        return FOLLOWED
     return _PLAIN if taken.isdisjoint(_HOST) else READ
 
 

@@ -32,6 +32,12 @@ MATTERS = {
             def __init__(self): self.mask = torch.zeros(3)
             def f(self, x): return x + self.mask
         """,
+    "an attribute where the weights are before they are moved": """
+        class M(nn.Module):
+            def __init__(self): self.reset()
+            def reset(self): self.store = self.weight.new_empty(3)
+            def f(self, x): return x + self.store
+        """,
     "an inherited attribute": """
         class Base(nn.Module):
             def __init__(self): self.mask = torch.zeros(3)
@@ -84,6 +90,11 @@ IS_TRANSPARENT = {
         class M(nn.Module):
             def __init__(self): self.layer = nn.Linear(2, 2)
             def f(self, x): return x + self.layer(x)
+        """,
+    "an attribute where the weights are": """
+        class M(nn.Module):
+            def reset(self): self.store = self.weight.new_empty(3)
+            def f(self, x): return x + self.store
         """,
     "a submodule that uses a new tensor inside": """
         class Scale(nn.Module):

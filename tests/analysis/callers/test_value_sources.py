@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from devfix.analysis.callers.file_names import names_of
-from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, SourceCollector, called
+from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, SourceCollector, called
 from devfix.syntax.tree import SourceTree
 
 
@@ -30,7 +30,7 @@ def sources(text: str, *optional: str) -> set[str]:
         ("x.size(0)", set()),
         ("len(x)", set()),
         ("torch.zeros(3)", {CREATED}),
-        ("torch.zeros(3, device=x.device)", set()),
+        ("torch.zeros(3, device=x.device)", {FOLLOWED}),
         ("torch.zeros(3, device=device)", {CREATED_BY_DEFAULT, "device"}),
         ("torch.zeros(3).to(y)", {"y"}),
         ("torch.relu(x)", {"x"}),

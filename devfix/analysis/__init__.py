@@ -118,6 +118,8 @@ def analyse_library(
 
     """
     observations = Observations(path, preferred_device=device, is_library=True)
+    if facts is not None and watch is None and facts.is_transparent(path):
+        return observations
     program = Program(read, root, parse)
     left_out = frozenset(reached)
     followed = _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts)

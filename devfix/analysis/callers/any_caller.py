@@ -41,6 +41,7 @@ from devfix.syntax.tree import walk
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
     from devfix.analysis.program import PythonModule
+    from devfix.syntax.tree import SourceTree
 
 __all__ = ["call_definitions"]
 
@@ -90,7 +91,7 @@ class _AnyCaller:
         """Call what the file defines, functions that others of the file use last."""
         names = self._start.names(self._module.env)
         definitions = list(_definitions(self._module.tree.tree.body))
-        used = _used_names(self._module.tree.tree)
+        used = _used_names(self._module.tree)
         for definition in sorted(definitions, key=lambda each: (each.name in used, isinstance(each, ast.ClassDef))):
             value = names.get(definition.name)
             if isinstance(value, Function) and value.node is definition:
@@ -242,6 +243,6 @@ def _methods(cls: ast.ClassDef) -> list[_Method]:
     return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
 
 
-def _used_names(tree: ast.Module) -> set[str]:
+def _used_names(tree: SourceTree) -> set[str]:
     """Return the names that functions of a file read."""
-    return {node.id for node in walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {node.id for node in tree.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

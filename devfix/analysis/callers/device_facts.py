@@ -121,6 +121,14 @@ class DeviceFacts:
         """Return whether a function or method of a file can make a difference between devices."""
         return function in self._file(module).functions
 
+    def is_transparent(self, path: str) -> bool:
+        """Return whether nothing in a file can make a difference: neither its functions nor what it binds."""
+        module = self._program.load(path, "")
+        if module is None:
+            return True
+        file = self._file(module)
+        return not file.functions and file.names.isdisjoint(sources_of(module.tree).bound)
+
     def files(self, path: str) -> set[str]:
         """Return the paths of the files on which the facts of a file depend."""
         module = self._program.load(path, "")

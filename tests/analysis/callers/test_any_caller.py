@@ -51,7 +51,11 @@ def module(init, forward, *methods):
             module(["self.scale = torch.ones(3)"], ["return x * self.scale"]), id="attribute-that-is-no-buffer"
         ),
         pytest.param(
-            module(["self.w = nn.Parameter(torch.ones(3)) if size else None"], ["return x"], "def g(self):\n    return self.w + torch.ones(3)"),
+            module(
+                ["self.w = nn.Parameter(torch.ones(3)) if size else None"],
+                ["return x"],
+                "def g(self):\n    return self.w + torch.ones(3)",
+            ),
             id="parameter-that-may-be-none",
         ),
         pytest.param(
@@ -73,20 +77,26 @@ def test_a_requirement_that_only_the_cpu_meets_is_observed(library, text):
         pytest.param("def f(x: Tensor):\n    return x + torch.ones(3, device=x.device)\n", id="device-of-an-argument"),
         pytest.param("def f(x: float):\n    return x + torch.ones(3)\n", id="number"),
         pytest.param("def f(x: np.ndarray):\n    return torch.from_numpy(x) + torch.ones(3)\n", id="array"),
-        pytest.param("def f(x):\n    return x\n\n\ndef g(size):\n    return torch.ones(size) + torch.ones(3)\n", id="cpu"),
         pytest.param(
-            module(['self.register_buffer("scale", torch.ones(3))'], ["return x * self.scale"]), id="buffer"
+            "def f(x):\n    return x\n\n\ndef g(size):\n    return torch.ones(size) + torch.ones(3)\n", id="cpu"
         ),
+        pytest.param(module(['self.register_buffer("scale", torch.ones(3))'], ["return x * self.scale"]), id="buffer"),
         pytest.param(
-            module(["self.build(torch.ones(3))"], ["return x"], "def build(self, y):\n    self.n = (y + torch.ones(3)).sum().item()"),
+            module(
+                ["self.build(torch.ones(3))"],
+                ["return x"],
+                "def build(self, y):\n    self.n = (y + torch.ones(3)).sum().item()",
+            ),
             id="method-that-the-constructor-calls",
         ),
         pytest.param(
-            "def table(y):\n    return y + torch.ones(3)\n\n\ndef f(x: Tensor):\n    return x + table(x.cpu()).to(x.device)\n",
+            "def table(y):\n    return y + torch.ones(3)\n\n\n"
+            "def f(x: Tensor):\n    return x + table(x.cpu()).to(x.device)\n",
             id="function-that-gets-cpu-tensors",
         ),
         pytest.param(
-            "class Pairs(torch.utils.data.Dataset):\n    def __getitem__(self, x: Tensor):\n        return x + torch.ones(3)\n",
+            "class Pairs(torch.utils.data.Dataset):\n"
+            "    def __getitem__(self, x: Tensor):\n        return x + torch.ones(3)\n",
             id="data-set",
         ),
     ],
@@ -112,5 +122,3 @@ def test_a_finding_is_latent_where_an_argument_is_a_guess(library, argument, lat
     (mismatch,) = library(f"def f({argument}):\n    return x.detach() + torch.ones(3)\n").mismatches
 
     assert mismatch.latent is latent
-
-

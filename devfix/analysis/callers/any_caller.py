@@ -13,8 +13,10 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
@@ -86,6 +88,7 @@ class _AnyCaller:
         self._whole = whole
         self._start = interp.state or State(interp.base)
         self._facts = facts
+        self._callers: set[ast.AST] | None = None
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
@@ -121,9 +124,30 @@ class _AnyCaller:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
         if self._whole:
             return False
-        if not self._facts.may_matter(self._module, function):
+        if not self._facts.may_matter(self._module, function) and function not in self._callers_of_unknown():
             return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
+
+    def _callers_of_unknown(self) -> set[ast.AST]:
+        """Return the functions that call those which matter, and whose arguments only their callers know."""
+        if self._callers is None:
+            tree = self._module.tree
+            functions = [each for each in _definitions(tree.tree.body) if isinstance(each, _Method)]
+            open_names = {
+                each.name
+                for each in functions
+                if self._facts.may_matter(self._module, each)
+                and any(argument.kind is Kind.UNKNOWN for argument in argument_kinds(each, None, tree).values())
+            }
+            methods = [
+                stmt for each in _definitions(tree.tree.body) if isinstance(each, ast.ClassDef) for stmt in each.body
+            ]
+            self._callers = {
+                each
+                for each in (*functions, *methods)
+                if isinstance(each, _Method) and open_names and not open_names.isdisjoint(_called_names(each))
+            }
+        return self._callers
 
     def _call_function(self, function: Function) -> None:
         node = function.node
@@ -241,6 +265,11 @@ def _methods(cls: ast.ClassDef) -> list[_Method]:
     found = [stmt for stmt in cls.body if isinstance(stmt, _Method) and stmt.name != "__init__"]
     used = {node.attr for node in walk(cls) if isinstance(node, ast.Attribute)}
     return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
+
+
+def _called_names(function: ast.AST) -> set[str]:
+    calls = (node.func for node in walk(function) if isinstance(node, ast.Call))
+    return {func.id for func in calls if isinstance(func, ast.Name)}
 
 
 def _used_names(tree: SourceTree) -> set[str]:

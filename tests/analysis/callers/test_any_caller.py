@@ -1,0 +1,124 @@
+"""Functions that no program calls are called as a user of an accelerator would call them."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix import analysis
+from devfix.rules.registry import all_rules
+
+HEADER = "import numpy as np\nimport torch\nfrom torch import Tensor, nn\n\n\n"
+
+
+@pytest.fixture
+def library():
+    def call(text, reached=()):
+        subscriptions = [each for rule in all_rules() for each in rule.subscriptions]
+        read = {"lib.py": HEADER + text}.get
+        observations = analysis.analyse_library("lib.py", read, ".", reached, subscriptions=subscriptions)
+        assert observations is not None
+        return observations
+
+    return call
+
+
+def module(init, forward, *methods):
+    parts = ["class Net(nn.Module):", "    def __init__(self, size: int = 3):", "        super().__init__()"]
+    parts += [f"        {line}" for line in init]
+    parts += ["    def forward(self, x):", *(f"        {line}" for line in forward)]
+    parts += [f"    {line}" for method in methods for line in method.split("\n")]
+    return "\n".join(parts) + "\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f(x: Tensor):\n    return x + torch.ones(3)\n", id="annotated-tensor"),
+        pytest.param(
+            "def f(x: Tensor, mask: Tensor | None = None):\n"
+            "    if mask is None:\n        mask = torch.ones(x.shape[0])\n    return x * mask\n",
+            id="what-a-caller-may-leave-out",
+        ),
+        pytest.param("def f(x: Tensor, device=None):\n    return x + torch.ones(3, device=device)\n", id="no-device"),
+        pytest.param("def f(size, device):\n    return torch.ones(size, device=device) + torch.ones(3)\n", id="device"),
+        pytest.param(
+            "def f(x: Tensor, weight):\n    if isinstance(weight, list):\n        weight = torch.tensor(weight)\n"
+            "    return x * weight\n",
+            id="one-of-several-kinds",
+        ),
+        pytest.param(module(["self.fc = nn.Linear(3, 3)"], ["return self.fc(x) + torch.ones(3)"]), id="forward"),
+        pytest.param(
+            module(["self.scale = torch.ones(3)"], ["return x * self.scale"]), id="attribute-that-is-no-buffer"
+        ),
+        pytest.param(
+            module(
+                ["self.w = nn.Parameter(torch.ones(3)) if size else None"],
+                ["return x"],
+                "def g(self):\n    return self.w + torch.ones(3)",
+            ),
+            id="parameter-that-may-be-none",
+        ),
+        pytest.param(
+            module(["raise ValueError(size)"], ["return x.detach() + torch.ones(3)"]), id="constructor-that-fails"
+        ),
+        pytest.param(
+            "def mean(y):\n    return y + torch.ones(3)\n\n\ndef f(x: Tensor):\n    return mean(x * 2)\n",
+            id="function-that-another-calls",
+        ),
+    ],
+)
+def test_a_requirement_that_only_the_cpu_meets_is_observed(library, text):
+    assert len(library(text).mismatches) >= 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f(x: Tensor):\n    return x + torch.ones(3, device=x.device)\n", id="device-of-an-argument"),
+        pytest.param("def f(x: float):\n    return x + torch.ones(3)\n", id="number"),
+        pytest.param("def f(x: np.ndarray):\n    return torch.from_numpy(x) + torch.ones(3)\n", id="array"),
+        pytest.param(
+            "def f(x):\n    return x\n\n\ndef g(size):\n    return torch.ones(size) + torch.ones(3)\n", id="cpu"
+        ),
+        pytest.param(module(['self.register_buffer("scale", torch.ones(3))'], ["return x * self.scale"]), id="buffer"),
+        pytest.param(
+            module(
+                ["self.build(torch.ones(3))"],
+                ["return x"],
+                "def build(self, y):\n    self.n = (y + torch.ones(3)).sum().item()",
+            ),
+            id="method-that-the-constructor-calls",
+        ),
+        pytest.param(
+            "def table(y):\n    return y + torch.ones(3)\n\n\n"
+            "def f(x: Tensor):\n    return x + table(x.cpu()).to(x.device)\n",
+            id="function-that-gets-cpu-tensors",
+        ),
+        pytest.param(
+            "class Pairs(torch.utils.data.Dataset):\n"
+            "    def __getitem__(self, x: Tensor):\n        return x + torch.ones(3)\n",
+            id="data-set",
+        ),
+    ],
+)
+def test_what_a_caller_on_an_accelerator_can_call_stays_as_it_is(library, text):
+    assert library(text).mismatches == []
+
+
+def test_a_function_that_programs_call_is_left_out(library, tmp_path):
+    import os
+
+    text = "def f(x: Tensor):\n    return x + torch.ones(3)\n"
+    line = HEADER.count("\n") + 1
+
+    assert library(text, [(os.path.abspath("lib.py"), line)]).mismatches == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "latent"),
+    [pytest.param("x: Tensor", False, id="annotation"), pytest.param("x, y: Tensor", False, id="use")],
+)
+def test_a_finding_is_latent_where_an_argument_is_a_guess(library, argument, latent):
+    (mismatch,) = library(f"def f({argument}):\n    return x.detach() + torch.ones(3)\n").mismatches
+
+    assert mismatch.latent is latent

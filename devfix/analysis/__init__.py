@@ -15,6 +15,7 @@ from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
+from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
@@ -25,9 +26,11 @@ from devfix.analysis.program import Program, Reader
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
+    "DeviceFacts",
     "Interpreter",
     "Observations",
     "OutOfBudget",
+    "Program",
     "Subscription",
     "Unreachable",
     "Watch",
@@ -95,6 +98,7 @@ def analyse_library(
     parse: Callable[[str, str], SourceTree] = SourceTree,
     watch: Watch | None = None,
     subscriptions: Sequence[Subscription[Any]] = (),
+    facts: DeviceFacts | None = None,
 ) -> Observations | None:
     """Interpret the functions of a file as any caller with an accelerator would call them.
 
@@ -107,15 +111,18 @@ def analyse_library(
         parse: returns the tree of a path and its text; raises ``SyntaxError``.
         watch: called with the value of each expression.
         subscriptions: called with observations as they are made; rules bring them.
+        facts: the functions that can make a difference between devices; found if they are not given.
 
     Returns:
         The observations, or ``None`` if the file cannot be read or parsed.
 
     """
     observations = Observations(path, preferred_device=device, is_library=True)
-    followed = _follow(
-        Program(read, root, parse), observations, left_out=frozenset(reached), watch=watch, subscriptions=subscriptions
-    )
+    if facts is not None and watch is None and facts.is_transparent(path):
+        return observations
+    program = Program(read, root, parse)
+    left_out = frozenset(reached)
+    followed = _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts)
     return observations if followed else None
 
 
@@ -126,6 +133,7 @@ def _follow(
     left_out: frozenset[tuple[str, int]] | None = None,
     watch: Watch | None = None,
     subscriptions: Sequence[Subscription[Any]] = (),
+    facts: DeviceFacts | None = None,
 ) -> bool:
     """Interpret a file in one scenario and fill ``observations``; return false if it cannot be parsed.
 
@@ -141,6 +149,6 @@ def _follow(
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
     if left_out is not None:
-        call_definitions(interp, module, left_out, whole=watch is not None)
+        call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
     observations.folders.update(program.folders)
     return True

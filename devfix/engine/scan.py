@@ -171,7 +171,11 @@ def _analyse(
     if left_out is None:
         observations = analysis.analyse(scan.path, read, root, *common)
     else:
-        observations = analysis.analyse_library(scan.path, read, root, left_out, *common)
+        facts = space.facts(scan.path)
+        observations = analysis.analyse_library(scan.path, read, root, left_out, *common, facts)
+        if observations is not None:
+            scan.files.update(map(os.path.abspath, facts.files(scan.path)))
+            observations.folders |= facts.folders()
     if observations is None:
         return
     scan.findings = _findings(space, rules, observations)

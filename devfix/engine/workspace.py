@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from devfix import sources
+from devfix.analysis import DeviceFacts, Program
 from devfix.config import Settings
 from devfix.engine.project_models import models_of
 from devfix.engine.text_alignment import Alignment
@@ -38,6 +39,8 @@ class Workspace:
         self._common: str | None = None
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
+        self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
+        self._facts_of: dict[str, str] = {}  # the changed texts that they hold for
 
     @cached_property
     def models(self) -> ModelIndex:
@@ -71,6 +74,7 @@ class Workspace:
             for whole in (False, True):
                 self._trees.pop((shown, file.text, whole), None)
         self._contents.pop(key, None)
+        self._facts.clear()
         self._common = None
 
     @property
@@ -143,6 +147,18 @@ class Workspace:
         if key not in self._trees:
             self._trees[key] = SourceTree(shown, text, collapse_data=not self.whole)
         return self._trees[key]
+
+    def facts(self, path: str) -> DeviceFacts:
+        """Return the device facts of a file and of those that it imports, shared by the files of its folder."""
+        if self._facts_of != self.changed:
+            self._facts.clear()
+            self._facts_of = dict(self.changed)
+        key = (os.path.dirname(os.path.abspath(path)), self.root(path), self.whole)
+        if key not in self._facts:
+            program = Program(self.text, key[1], self.parse)
+            program.search_from(path)
+            self._facts[key] = DeviceFacts(program)
+        return self._facts[key]
 
     def left_out(self, read: Collection[str]) -> bool:
         """Return whether lines of data literals were left out in one of these files."""

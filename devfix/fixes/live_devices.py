@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -15,6 +16,7 @@ from devfix.analysis.stdlib.argparse_ import ParserObject
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.optimizers import OptimizerObject
 from devfix.models.index import root_of
+from devfix.syntax.tree import walk
 
 __all__ = ["is_distant", "live_devices"]
 
@@ -83,7 +85,12 @@ def is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
         if env != activation.module.env
     ):
         return False
-    return not any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(activation.function.node))
+    return name not in _names_in(activation.function.node)
+
+
+@lru_cache(maxsize=1024)
+def _names_in(function: ast.AST) -> frozenset[str]:
+    return frozenset(node.id for node in walk(function) if isinstance(node, ast.Name))
 
 
 def _device_fields(point: ProgramPoint, ref: Pointer) -> Iterator[str]:

@@ -13,9 +13,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.file_names import FileNames, names_of
+from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
@@ -39,6 +41,7 @@ from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
+from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -55,7 +58,11 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
 def call_definitions(
-    interp: AbstractInterpreter, module: PythonModule, reached: Collection[tuple[str, int]] = (), whole: bool = False
+    interp: AbstractInterpreter,
+    module: PythonModule,
+    reached: Collection[tuple[str, int]] = (),
+    whole: bool = False,
+    facts: DeviceFacts | None = None,
 ) -> None:
     """Call the functions and methods of a file that nothing has called yet.
 
@@ -64,28 +71,35 @@ def call_definitions(
         module: the file.
         reached: path and line of functions that programs call.
         whole: also call functions that cannot make a difference between devices.
+        facts: the functions that can; found if they are not given.
 
     """
-    _AnyCaller(interp, module, frozenset(reached), whole).run()
+    _AnyCaller(interp, module, frozenset(reached), whole, facts or DeviceFacts(interp.program)).run()
 
 
 class _AnyCaller:
     def __init__(
-        self, interp: AbstractInterpreter, module: PythonModule, reached: frozenset[tuple[str, int]], whole: bool
+        self,
+        interp: AbstractInterpreter,
+        module: PythonModule,
+        reached: frozenset[tuple[str, int]],
+        whole: bool,
+        facts: DeviceFacts,
     ) -> None:
         self._interp = interp
         self._module = module
         self._reached = reached
         self._whole = whole
         self._start = interp.state or State(interp.base)
-        self._facts = DeviceFacts(interp.program)
+        self._facts = facts
+        self._callers: set[ast.AST] | None = None
         self._read = _read_names(module.tree)
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
         names = self._start.names(self._module.env)
         definitions = list(_definitions(self._module.tree.tree.body))
-        used = _used_names(self._module.tree.tree)
+        used = _used_names(self._module.tree)
         for definition in sorted(definitions, key=lambda each: (each.name in used, isinstance(each, ast.ClassDef))):
             value = names.get(definition.name)
             if isinstance(value, Function) and value.node is definition:
@@ -116,9 +130,30 @@ class _AnyCaller:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
         if self._whole:
             return False
-        if not self._facts.may_matter(self._module, function):
+        if not self._facts.may_matter(self._module, function) and function not in self._callers_of_unknown():
             return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
+
+    def _callers_of_unknown(self) -> set[ast.AST]:
+        """Return the functions that call those which matter, and whose arguments only their callers know."""
+        if self._callers is None:
+            tree = self._module.tree
+            functions = [each for each in _definitions(tree.tree.body) if isinstance(each, _Method)]
+            open_names = {
+                each.name
+                for each in functions
+                if self._facts.may_matter(self._module, each)
+                and any(argument.kind is Kind.UNKNOWN for argument in argument_kinds(each, None, tree).values())
+            }
+            methods = [
+                stmt for each in _definitions(tree.tree.body) if isinstance(each, ast.ClassDef) for stmt in each.body
+            ]
+            self._callers = {
+                each
+                for each in (*functions, *methods)
+                if isinstance(each, _Method) and open_names and not open_names.isdisjoint(_called_names(each))
+            }
+        return self._callers
 
     def _call_function(self, function: Function) -> None:
         node = function.node
@@ -234,7 +269,7 @@ def _names_accelerator(function: ast.AST) -> bool:
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "cuda")
         or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"))
-        for node in ast.walk(function)
+        for node in walk(function)
     )
 
 
@@ -250,7 +285,7 @@ def _definitions(body: list[ast.stmt]) -> Iterator[_Definition]:
 def _methods(cls: ast.ClassDef) -> list[_Method]:
     """Return the methods of a class: ``forward`` first, then public ones, then those that the class calls itself."""
     found = [stmt for stmt in cls.body if isinstance(stmt, _Method) and stmt.name != "__init__"]
-    used = {node.attr for node in ast.walk(cls) if isinstance(node, ast.Attribute)}
+    used = {node.attr for node in walk(cls) if isinstance(node, ast.Attribute)}
     return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
 
 
@@ -273,6 +308,11 @@ def _read_names(tree: SourceTree) -> frozenset[str]:
     )
 
 
-def _used_names(tree: ast.Module) -> set[str]:
+def _called_names(function: ast.AST) -> set[str]:
+    calls = (node.func for node in walk(function) if isinstance(node, ast.Call))
+    return {func.id for func in calls if isinstance(func, ast.Name)}
+
+
+def _used_names(tree: SourceTree) -> set[str]:
     """Return the names that functions of a file read."""
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {node.id for node in tree.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}

@@ -121,6 +121,8 @@ def _of_kind(interp: Interpreter, kind: Kind, device: Device, default: Value | N
             return Tensor(device)
         case Kind.TENSORS:
             return interp.new(ListObject(default_item=Tensor(device)))
+        case Kind.LIST:
+            return interp.new(ListObject(default_item=Unknown(symbol)))
         case Kind.TENSOR_DICT:
             return interp.new(DictObject(default_item=Tensor(device)))
         case Kind.MODULE:

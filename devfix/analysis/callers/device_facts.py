@@ -2,8 +2,8 @@
 
 With all arguments and all weights on one accelerator, an operation fails only if something creates a tensor elsewhere,
 or reads memory on the host: a factory without the device of an argument, a move to the CPU, a NumPy function, a tensor
-that a module keeps outside its buffers.  A function in which none of this happens, nor in what it names, returns
-results where its inputs are: it is transparent, and need not be interpreted.
+that a module keeps outside its buffers.  A function in which none of this happens, and that reads nothing which comes
+from there, returns results where its inputs are: it is transparent, and need not be interpreted.
 
 The search goes by names, within a file and through its imports.  It may take a transparent function for another one,
 but not the reverse, except through attributes of objects that other code has set.
@@ -12,24 +12,102 @@ but not the reverse, except through attributes of objects that other code has se
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis.torch.factories import OVERLAYS
-from devfix.models.index import ModelIndex, built_in, is_module
+from devfix.analysis.callers.file_names import names_of
+from devfix.analysis.callers.file_sources import ClassSources, FunctionSources, sources_of
+from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, LOADED, READ
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program, PythonModule
-    from devfix.syntax.tree import SourceTree
 
 __all__ = ["DeviceFacts"]
 
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_MOVES = frozenset({"to", "type_as", "cuda"})
-_REGISTERS = frozenset({"Parameter", "register_buffer", "register_parameter", "Buffer"})
-_READS = frozenset({"numpy", "cpu", "pin_memory", "__array__"})
+_CREATED = frozenset({CREATED, CREATED_BY_DEFAULT})
+
+
+@dataclass
+class _Class:
+    """A class.
+
+    Attributes:
+        is_module: it is a class of modules.
+        members: attributes that may be elsewhere, and methods whose results may.
+        building: methods that run before the module is moved.
+
+    """
+
+    is_module: bool
+    members: set[str] = field(default_factory=set)
+    building: set[str] = field(default_factory=set)
+
+
+@dataclass
+class _File:
+    """What matters in a file.
+
+    Attributes:
+        module: the file.
+        names: names of its top level that bring another device, with and without a device that is passed to them.
+        always: those of them that bring it even if a device is passed.
+        builders: names whose calls build a module.
+        classes: its classes, and those that it imports.
+        dotted: the same as ``names``, of imported modules: ``ops.table``.
+        followers: functions whose results are where an argument is.
+        callables: names of its functions and classes.
+        functions: functions and methods that can make a difference.
+        imports: local name, name there, and file of each import; without a name there, all of the file is imported:
+            as a module, or, without a local name, by ``*``.
+
+    """
+
+    module: PythonModule
+    names: set[str] = field(default_factory=set)
+    always: set[str] = field(default_factory=set)
+    builders: set[str] = field(default_factory=set)
+    classes: dict[str, _Class] = field(default_factory=dict)
+    dotted: set[str] = field(default_factory=set)
+    followers: set[str] = field(default_factory=set)
+    callables: set[str] = field(default_factory=set)
+    functions: set[ast.AST] = field(default_factory=set)
+    imports: list[tuple[str, str, _File]] = field(default_factory=list)
+
+    def size(self) -> int:
+        """Return how much is known; it only grows."""
+        known = (self.names, self.always, self.builders, self.dotted, self.followers, self.callables)
+        return sum(map(len, known)) + sum(1 + len(cls.members) + len(cls.building) for cls in self.classes.values())
+
+    def import_all(self) -> None:
+        """Take over what is known of the imported files."""
+        for name, original, source in self.imports:
+            if original:
+                self._add(name, original, source)
+            elif name:
+                self.dotted |= {f"{name}.{each}" for each in source.names}
+                self.classes.update({f"{name}.{each}": cls for each, cls in source.classes.items() if "." not in each})
+            else:
+                self.names |= source.names
+                self.always |= source.always
+                self.builders |= source.builders
+                self.followers |= source.followers
+                self.callables |= source.callables
+                self.classes.update({each: cls for each, cls in source.classes.items() if each not in self.classes})
+
+    def _add(self, name: str, original: str, source: _File) -> None:
+        pairs = (
+            (self.names, source.names),
+            (self.always, source.always),
+            (self.builders, source.builders),
+            (self.followers, source.followers),
+            (self.callables, source.callables),
+        )
+        for mine, theirs in pairs:
+            if original in theirs:
+                mine.add(name)
+        if original in source.classes:
+            self.classes.setdefault(name, source.classes[original])
 
 
 class DeviceFacts:
@@ -37,305 +115,206 @@ class DeviceFacts:
 
     def __init__(self, program: Program) -> None:
         self._program = program
-        self._files: dict[str, _File | None] = {}
+        self._files: dict[str, _File] = {}
 
-    def may_matter(self, module: PythonModule, function: _Function) -> bool:
+    def may_matter(self, module: PythonModule, function: ast.AST) -> bool:
         """Return whether a function or method of a file can make a difference between devices."""
         return function in self._file(module).functions
 
+    def is_transparent(self, path: str) -> bool:
+        """Return whether nothing in a file can make a difference: neither its functions nor what it binds."""
+        module = self._program.load(path, "")
+        if module is None:
+            return True
+        file = self._file(module)
+        return not file.functions and file.names.isdisjoint(sources_of(module.tree).bound)
+
+    def files(self, path: str) -> set[str]:
+        """Return the paths of the files on which the facts of a file depend."""
+        module = self._program.load(path, "")
+        found = {} if module is None else {module.path: self._file(module)}
+        pending = list(found.values())
+        while pending:
+            for _, _, source in pending.pop().imports:
+                if source.module.path not in found:
+                    found[source.module.path] = source
+                    pending.append(source)
+        return set(found)
+
+    def folders(self) -> set[str]:
+        """Return the folders that were searched for imports."""
+        return self._program.folders
+
     def _file(self, module: PythonModule) -> _File:
+        if module.path not in self._files:
+            self._load(module)
+        return self._files[module.path]
+
+    def _load(self, module: PythonModule) -> None:
+        """Find the facts of a file and of all that it imports; imports may form cycles."""
+        new: list[_File] = []
+        self._collect(module, new)
+        searches = {id(file): _Search(file) for file in new}
+        pending = new
+        while pending:
+            changed = set[int]()
+            for file in pending:
+                before = file.size()
+                searches[id(file)].settle()
+                if file.size() != before:
+                    changed.add(id(file))
+            pending = [file for file in new if any(id(source) in changed for _, _, source in file.imports)]
+        for search in searches.values():
+            search.note_functions()
+
+    def _collect(self, module: PythonModule, new: list[_File]) -> _File:
+        """Resolve the imports of a file and of what it imports; the imported files come first."""
         known = self._files.get(module.path)
         if known is not None:
             return known
-        if module.path in self._files:  # a cycle of imports
-            return _File()
-        self._files[module.path] = None
-        found = _search(module.tree, frozenset(self._imported(module).items()))
-        self._files[module.path] = found
-        return found
-
-    def _imported(self, module: PythonModule) -> dict[str, frozenset[str]]:
-        """Return, for each name that a file imports, the names of it that matter; ``""`` stands for the name itself."""
-        found: dict[str, frozenset[str]] = {}
-        for stmt in _imports(module.tree):
+        file = self._files[module.path] = _File(module)
+        for stmt in sources_of(module.tree).imports:
             if isinstance(stmt, ast.ImportFrom):
-                source = self._program.find(stmt.module or "", module, stmt.level)
-                file = self._file(source) if source is not None else _File()
-                for alias in stmt.names:
-                    inner = self._program.find(f"{stmt.module or ''}.{alias.name}".lstrip("."), module, stmt.level)
-                    if alias.name in file.names:
-                        found[alias.asname or alias.name] = frozenset({""})
-                    elif alias.name == "*":
-                        found |= dict.fromkeys(file.names, frozenset({""}))
-                    elif source is not None and inner is not None and inner is not source:
-                        found[alias.asname or alias.name] = frozenset(self._file(inner).names)
-            else:
-                for alias in stmt.names:
-                    source = self._program.find(alias.name, module)
-                    if source is not None:
-                        found[alias.asname or alias.name.split(".")[0]] = frozenset(self._file(source).names)
-        return found
+                self._import_from(stmt, file, new)
+                continue
+            for alias in stmt.names:
+                source = self._program.find(alias.name, module)
+                if source is not None and source is not module:
+                    file.imports.append((alias.asname or alias.name, "", self._collect(source, new)))
+        new.append(file)
+        return file
 
-
-@lru_cache(maxsize=2048)
-def _imports(tree: SourceTree) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    return tuple(node for node in ast.walk(tree.tree) if isinstance(node, (ast.Import, ast.ImportFrom)))
-
-
-@lru_cache(maxsize=2048)
-def _search(tree: SourceTree, imported: frozenset[tuple[str, frozenset[str]]]) -> _File:
-    return _Search(tree.tree, dict(imported)).file
-
-
-@dataclass
-class _File:
-    """What matters in a file: names of the top level, and functions."""
-
-    names: set[str] = field(default_factory=set)
-    functions: set[_Function] = field(default_factory=set)
-
-
-@dataclass
-class _Body:
-    """What one function names.
-
-    Attributes:
-        node: the function.
-        owner: the class of a method.
-        creates: it creates a tensor on the host, or reads one there.
-        names: names that it reads, and ``a.b`` for an attribute of a name.
-        attributes: attributes that it reads.
-        stores: attributes that it sets, with the names that the values come from.
-        created: attributes that it sets to what is created on the host.
-
-    """
-
-    node: _Function
-    owner: ast.ClassDef | None
-    creates: bool = False
-    names: set[str] = field(default_factory=set)
-    attributes: set[str] = field(default_factory=set)
-    stores: dict[str, set[str]] = field(default_factory=dict)
-    created: set[str] = field(default_factory=set)
-
-    @property
-    def builds(self) -> bool:
-        """Return whether it runs before the module is moved."""
-        return self.owner is not None and self.node.name in ("__init__", "__post_init__", "setup", "build")
+    def _import_from(self, stmt: ast.ImportFrom, file: _File, new: list[_File]) -> None:
+        module = file.module
+        source = self._program.find(stmt.module or "", module, stmt.level)
+        if source is None:
+            return
+        found = self._collect(source, new) if source.path != module.path else None
+        defined = names_of(source.tree)
+        for alias in stmt.names:
+            name = alias.asname or alias.name
+            if found is not None:
+                file.imports.append(("", "", found) if alias.name == "*" else (name, alias.name, found))
+            if alias.name in defined.functions or alias.name in defined.classes or alias.name == "*":
+                continue
+            inner = self._program.find(f"{stmt.module or ''}.{alias.name}".lstrip("."), module, stmt.level)
+            if inner is not None and inner.path not in (source.path, module.path):
+                file.imports.append((name, "", self._collect(inner, new)))
 
 
 class _Search:
-    """One pass over a file, then a fixpoint over its names."""
+    """A fixpoint over the names of a file."""
 
-    def __init__(self, tree: ast.Module, imported: dict[str, frozenset[str]]) -> None:
-        self.file = _File()
-        self._imported = imported
-        self._hosts = _host_names(tree)
-        self._bodies: list[_Body] = []
-        self._classes: dict[str, ast.ClassDef] = {}
-        self._read(tree.body, None)
-        self._settle()
+    def __init__(self, file: _File) -> None:
+        self._file = file
+        self._found = sources_of(file.module.tree)
+        self._own = {name: _Class(found.is_module) for name, found in self._found.classes.items()}
+        file.classes.update(self._own)
+        file.builders |= {name for name, cls in self._own.items() if cls.is_module}
+        file.callables |= {*self._own, *(function.node.name for function in self._found.functions)}
+        # of objects whose class is not known: the attributes of the file's classes, and of those that it imports
+        self._members: set[str] = set()
 
-    def _read(self, body: list[ast.stmt], owner: ast.ClassDef | None) -> None:
-        for stmt in body:
-            if isinstance(stmt, _Function):
-                self._bodies.append(self._body(stmt, owner))
-            elif isinstance(stmt, ast.ClassDef):
-                self._classes[stmt.name] = stmt
-                self._read(stmt.body, stmt)
-            elif isinstance(stmt, (ast.If, ast.Try)):
-                self._read([*stmt.body, *stmt.orelse], owner)
-            elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and self._creates_any(stmt.value):
-                targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
-                named = (node for each in targets for node in ast.walk(each))
-                self.file.names |= {node.id for node in named if isinstance(node, ast.Name)}
+    def settle(self) -> None:
+        """Find the names and members that matter."""
+        self._file.import_all()
+        self._members.update(*(cls.members for cls in self._file.classes.values()))
+        before = -1
+        while before != (before := self._size()):
+            for name, sources in self._found.bound.items():
+                self._name(name, sources, None)
+            for function in self._found.functions:
+                self._function(function)
+            for name, found in self._found.classes.items():
+                self._class(name, found, self._own[name])
 
-    def _creates_any(self, value: ast.expr | None) -> bool:
-        return value is not None and any(self._creates(call, set()) for call in _calls(value))
+    def note_functions(self) -> None:
+        """Find the functions that use them."""
+        for function in self._found.functions:
+            self._note(function, None)
+        for name, found in self._found.classes.items():
+            for method in found.methods:
+                self._note(method, self._own[name])
 
-    def _body(self, node: _Function, owner: ast.ClassDef | None) -> _Body:
-        body = _Body(node, owner)
-        given = {each.arg for each in (*node.args.posonlyargs, *node.args.args)[-len(node.args.defaults) or 10**6 :]}
-        options = zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-        given |= {each.arg for each, default in options if default is not None}
-        moved = {id(each) for call in _calls(node) if (each := _moved_along(call)) is not None}
-        local: set[str] = set()
-        for part in ast.walk(node):
-            if isinstance(part, ast.Call) and id(part) not in moved and self._creates(part, given):
-                body.creates = True
-            elif isinstance(part, ast.Name):
-                body.names.add(part.id)
-            elif isinstance(part, ast.Attribute):
-                if isinstance(part.ctx, ast.Load):
-                    body.attributes.add(part.attr)
-                if isinstance(part.value, ast.Name):
-                    body.names.add(f"{part.value.id}.{part.attr}")
-            elif isinstance(part, ast.Assign):
-                self._note_stores(body, part.targets, part.value, local, given, moved)
-            elif isinstance(part, ast.AnnAssign) and part.value is not None:
-                self._note_stores(body, [part.target], part.value, local, given, moved)
-        return body
+    def _size(self) -> int:
+        file = self._file
+        own = sum(len(cls.members) + len(cls.building) for cls in self._own.values())
+        return len(file.followers) + len(file.names) + len(file.always) + len(file.builders) + len(self._members) + own
 
-    def _note_stores(
-        self,
-        body: _Body,
-        targets: list[ast.expr],
-        value: ast.expr,
-        local: set[str],
-        given: set[str],
-        moved: set[int],
-    ) -> None:
-        parts = list(_unregistered(value))
-        read = {each.id for each in parts if isinstance(each, ast.Name)}
-        calls = (each for each in parts if isinstance(each, ast.Call) and id(each) not in moved)
-        creates = bool(read & local) or any(self._creates(call, given) for call in calls)
-        for target in targets:
-            for each in ast.walk(target):
-                if isinstance(each, ast.Name) and creates:
-                    local.add(each.id)
-                elif isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store):
-                    body.stores.setdefault(each.attr, set()).update(read)
-                    if creates:
-                        body.created.add(each.attr)
+    def _name(self, name: str, sources: Iterable[str], cls: _Class | None) -> None:
+        if self._is_elsewhere(sources, cls):
+            self._file.names.add(name)
+        if self._is_elsewhere(sources, cls, always=True):
+            self._file.always.add(name)
 
-    def _creates(self, call: ast.Call, given: set[str]) -> bool:
-        """Return whether a call creates a tensor on the host, reads one there, or builds a module."""
-        name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-        root = _root(call.func)
-        if root in self._hosts or name in _READS:
-            return True
-        if name == "to":
-            return any(isinstance(each, ast.Constant) and each.value == "cpu" for each in ast.walk(call))
-        if name in _factories():
-            return not _follows(call, given)
-        return root in ("nn", "torch") and name[:1].isupper() and is_module(f"torch.nn.{name}")
+    def _function(self, function: FunctionSources) -> None:
+        self._name(function.node.name, function.returns, None)
+        if self._follows(function.returns):
+            self._file.followers.add(function.node.name)
+        returned = {each.lstrip("()=?") for each in function.returns}
+        if BUILT in returned or not returned.isdisjoint(self._file.builders):
+            self._file.builders.add(function.node.name)
+        for attribute, sources in function.stores.items():
+            if self._is_elsewhere(sources, None):
+                self._members.add(attribute.rpartition(".")[2])
 
-    # --- the fixpoint -----------------------------------------------------------------------------------------
-    def _settle(self) -> None:
-        names, functions = self.file.names, self.file.functions
-        names |= {name for name, inner in self._imported.items() if "" in inner}
-        dotted = {f"{name}.{each}" for name, inner in self._imported.items() for each in inner if each}
-        attributes: set[str] = set().union(*(body.created for body in self._bodies))
-        methods: set[str] = set()
-        size = -1
-        while size != len(names) + len(functions) + len(attributes):
-            size = len(names) + len(functions) + len(attributes)
-            for body in self._bodies:
-                for attribute, read in body.stores.items():
-                    if not read.isdisjoint(names):
-                        attributes.add(attribute)
-                if body.node in functions:
-                    continue
-                if not body.builds and (
-                    body.creates
-                    or not body.names.isdisjoint(names)
-                    or not body.names.isdisjoint(dotted)
-                    or not body.attributes.isdisjoint(attributes)
-                    or not body.attributes.isdisjoint(methods)
-                ):
-                    functions.add(body.node)
-                    if body.owner is None:
-                        names.add(body.node.name)
-                    else:
-                        names.add(body.owner.name)
-                        methods.add(body.node.name)
-            for name, cls in self._classes.items():
-                if any(_root(base) in names for base in cls.bases):
-                    names.add(name)
-        for body in self._bodies:  # what a base keeps is not known here
-            owner = body.owner
-            if owner is not None and any(_root(base) in names or _inherits(base) in dotted for base in owner.bases):
-                functions.add(body.node)
+    def _class(self, name: str, found: ClassSources, cls: _Class) -> None:
+        for base in found.node.bases:
+            inherited = self._file.classes.get(_dotted(base))
+            if inherited is not None:
+                cls.members |= inherited.members
+                cls.building |= inherited.building
+        for member, sources in found.bound.items():
+            if self._is_elsewhere(sources, cls):
+                cls.members.add(member)
+        for method in found.methods:
+            is_building = method.builds or method.node.name in cls.building
+            if is_building:
+                cls.building |= method.mentions
+            if not method.builds and self._is_elsewhere(method.returns, cls):
+                cls.members.add(method.node.name)
+            for attribute, sources in method.stores.items():
+                if self._is_elsewhere(sources, cls) or (is_building and self._follows(sources)):
+                    (cls.members if attribute.startswith("self.") else self._members).add(attribute.rpartition(".")[2])
+        self._members |= cls.members
+        if (cls.is_module and {"forward", "__call__"} & cls.members) or (not cls.is_module and cls.members):
+            self._file.names.add(name)
+            self._file.always.add(name)
+
+    def _note(self, function: FunctionSources, cls: _Class | None) -> None:
+        if not function.builds and self._matters(function.uses, cls):
+            self._file.functions.add(function.node)
+
+    def _matters(self, uses: frozenset[str], cls: _Class | None) -> bool:
+        """Return whether what meets operands and arguments may be elsewhere; functions and classes are passed on."""
+        return READ in uses or LOADED in uses or self._is_elsewhere(uses - self._file.callables, cls)
+
+    def _follows(self, sources: Iterable[str]) -> bool:
+        return any(each == FOLLOWED or each.lstrip("=?") in self._file.followers for each in sources)
+
+    def _is_elsewhere(self, sources: Iterable[str], cls: _Class | None, always: bool = False) -> bool:
+        """Return whether a value with these sources may be on another device than the arguments and weights."""
+        return any(self._brings(source, cls, always) for source in sources)
+
+    def _brings(self, source: str, cls: _Class | None, always: bool) -> bool:
+        file = self._file
+        if source in _CREATED:
+            return source == CREATED or not always
+        if source.startswith("()"):
+            return source[2:] in file.builders
+        bare = source.removeprefix("=")
+        name = bare.removeprefix("?")
+        if name.startswith(("self.", "cls.")):
+            return cls is not None and name.partition(".")[2] in cls.members
+        if name.startswith("."):
+            return name[1:] in self._members
+        return name in (file.always if always or bare != source else file.names) or name in file.dotted
 
 
-def _inherits(base: ast.expr) -> str:
-    return (
-        f"{base.value.id}.{base.attr}" if isinstance(base, ast.Attribute) and isinstance(base.value, ast.Name) else ""
-    )
-
-
-def _root(node: ast.expr) -> str:
-    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
-        node = node.func if isinstance(node, ast.Call) else node.value
+def _dotted(node: ast.expr) -> str:
+    """Return the name of a base class, also of one with arguments: ``Base[T]``."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _calls(node: ast.AST) -> Iterator[ast.Call]:
-    return (each for each in ast.walk(node) if isinstance(each, ast.Call))
-
-
-def _unregistered(value: ast.expr) -> Iterator[ast.AST]:
-    """Yield the parts of a value that do not become parameters or buffers."""
-    pending: list[ast.AST] = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, ast.Call):
-            name = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
-            if name in _REGISTERS:
-                continue
-        yield part
-        pending.extend(ast.iter_child_nodes(part))
-
-
-def _moved_along(call: ast.Call) -> ast.expr | None:
-    """Return what a call moves to the device of something else: ``x`` in ``x.to(y.device)``."""
-    if not (isinstance(call.func, ast.Attribute) and call.func.attr in _MOVES):
-        return None
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return call.func.value if call.func.attr != "to" or not all(map(_is_dtype, given)) else None
-
-
-def _is_dtype(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and (node.attr == "dtype" or _root(node) == "torch")
-
-
-def _follows(call: ast.Call, given: set[str]) -> bool:
-    """Return whether the device of a new tensor is given, other than by an argument that callers may leave out."""
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            return True
-        if keyword.arg == "device":
-            return not isinstance(keyword.value, ast.Constant) and getattr(keyword.value, "id", "") not in given
-    return False
-
-
-@lru_cache(maxsize=1)
-def _factories() -> frozenset[str]:
-    """Return the last names of functions that create tensors on a device of their own."""
-    protocols = (name for name in (*OVERLAYS, "torch.load") if name not in ("torch.device", "torch.manual_seed"))
-    legacy = (name for name in built_in().names() if name.startswith("torch.") and name.endswith("Tensor"))
-    return frozenset((*_names_with("Fresh", built_in()), *(name.rpartition(".")[2] for name in (*protocols, *legacy))))
-
-
-@lru_cache(maxsize=1)
-def _host_packages() -> frozenset[str]:
-    """Return the packages, except PyTorch, whose functions read host memory."""
-    found = {name.split(".")[0] for name in built_in().names() if _takes_host(name)}
-    return frozenset(found - {"torch", "torchvision", ""})
-
-
-def _takes_host(name: str) -> bool:
-    model = built_in().exact(name)
-    return model is not None and any(
-        parameter.word.name == "Host" for signature in model.signatures for parameter in signature.parameters
-    )
-
-
-def _names_with(word: str, index: ModelIndex) -> Iterator[str]:
-    for name in index.names():
-        model = index.exact(name)
-        if model is not None and any(word in str(signature.result) for signature in model.signatures):
-            yield name.rpartition(".")[2]
-
-
-def _host_names(tree: ast.Module) -> frozenset[str]:
-    """Return the names under which a file imports packages that read host memory."""
-    found: set[str] = set()
-    for stmt in ast.walk(tree):
-        if isinstance(stmt, ast.Import):
-            for alias in stmt.names:
-                if alias.name.split(".")[0] in _host_packages():
-                    found.add(alias.asname or alias.name.split(".")[0])
-        elif isinstance(stmt, ast.ImportFrom) and (stmt.module or "").split(".")[0] in _host_packages():
-            found |= {alias.asname or alias.name for alias in stmt.names}
-    return frozenset(found)

@@ -76,7 +76,7 @@ class Interpreter(Protocol):
     clock: int
     path_splits: int
     latent: bool
-    summaries: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Any]
+    summaries: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Any]  # a Summary of the layer above
     visited: set[ast.AST]
     called: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]
     imported_modules: int

@@ -148,13 +148,16 @@ def attach(
     elif isinstance(value, Tensor) and name in obj.buffers:
         if value.device != CPU or obj.last_moved_at is None:  # the value becomes the buffer
             value = replace(value, origins=(Origin("buffer", parent.id),))
-    elif any(_is_parameter(option, source) for option in alternatives(value)):
+    elif parameters := [option for option in alternatives(value) if _is_parameter(option, source)]:
+        devices = frozenset(parameter.device for parameter in parameters)
+        for device in devices:
+            note_late_tensor(interp, parent, device, point)
+        origins = (Origin("parameter", parent.id),)
         value = join(
-            _with_parameter(interp, parent, option, point)
-            if _is_parameter(option, source) or name is None or obj.cls is None
-            else attribute_stores.note_store(interp, parent, name, option, node, source, point)
+            replace(option, origins=origins) if option in parameters and isinstance(option, Tensor) else option
             for option in alternatives(value)
         )
+        interp.now.update(parent, weights=True, devices=obj.devices | devices if obj.weights else devices)
     elif name is not None and obj.cls is not None:
         value = attribute_stores.note_store(interp, parent, name, value, node, source, point)
     if name is None:
@@ -163,17 +166,6 @@ def attach(
     else:
         old = obj.fields.get(name)
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
-
-
-def _with_parameter(interp: Interpreter, parent: Pointer, value: Value, point: ProgramPoint) -> Value:
-    """Register a parameter with a module, and return it; other values stay."""
-    if not (isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)):
-        return value
-    obj = _at(interp, parent)
-    note_late_tensor(interp, parent, value.device, point)
-    devices = obj.devices | {value.device} if obj.weights else frozenset({value.device})
-    interp.now.update(parent, weights=True, devices=devices)
-    return replace(value, origins=(Origin("parameter", parent.id),))
 
 
 _LAYER_TENSORS = ("weight", "bias", "running_mean", "running_var")
@@ -186,7 +178,9 @@ def _shares_weights(name: str | None, value: Value) -> bool:
     return name in _LAYER_TENSORS and not isinstance(value, (Const, Pointer))
 
 
-def _is_parameter(value: Value, source: ast.expr | None) -> bool:
+def _is_parameter(value: Value, source: ast.expr | None) -> TypeGuard[Tensor]:
+    if isinstance(source, ast.IfExp):
+        return _is_parameter(value, source.body) and _is_parameter(value, source.orelse)
     return (
         isinstance(value, Tensor)
         and any(origin.kind == "parameter" for origin in value.origins)

@@ -113,7 +113,7 @@ def call_function(
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
     if function.node not in interp.called and (not given or _tells_devices(interp, given)):
         interp.called[function.node] = function.module.path
-    summary = interp.summaries.setdefault(function.node, Summary())
+    summary: Summary = interp.summaries.setdefault(function.node, Summary())
     if summary.is_settled:
         return summary.apply(interp, [*args, *keywords.values()])
     activation = Activation(

@@ -1,0 +1,268 @@
+"""Sources in one file: what each function reads, returns and stores, before any name is resolved."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from devfix.analysis.callers.file_names import FileNames, names_of
+from devfix.analysis.callers.value_sources import BUILT, CREATED, SourceCollector, built_here, called, called_name
+from devfix.syntax.tree import SourceTree, walk
+
+__all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+_BUILDERS = frozenset({"__init__", "__post_init__", "setup", "build"})  # they run before the module is moved
+_GROWS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
+_CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Set, ast.SetComp)
+
+
+@dataclass
+class FunctionSources:
+    """The sources in one function, without its local names.
+
+    Attributes:
+        node: the function.
+        owner: the class of a method.
+        uses: the sources of what meets an operand or an argument.
+        returns: the sources of the result.
+        mentions: attributes of the instance that it reads or calls.
+        stores: those of each attribute that it sets; ``self.x`` of the instance, ``.x`` of another object.
+
+    """
+
+    node: Function
+    owner: ast.ClassDef | None
+    uses: frozenset[str] = frozenset()
+    returns: frozenset[str] = frozenset()
+    stores: dict[str, frozenset[str]] = field(default_factory=dict)
+    mentions: frozenset[str] = frozenset()
+
+    @property
+    def builds(self) -> bool:
+        """Return whether it runs before the module is moved."""
+        return self.owner is not None and self.node.name in _BUILDERS
+
+
+@dataclass
+class ClassSources:
+    """A class, its methods, and the sources of what its body binds."""
+
+    node: ast.ClassDef
+    is_module: bool
+    methods: list[FunctionSources] = field(default_factory=list)
+    bound: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+@dataclass
+class FileSources:
+    """The functions and classes of a file, and the sources of what its top level binds."""
+
+    functions: list[FunctionSources] = field(default_factory=list)
+    classes: dict[str, ClassSources] = field(default_factory=dict)
+    bound: dict[str, frozenset[str]] = field(default_factory=dict)
+    imports: tuple[ast.Import | ast.ImportFrom, ...] = ()
+
+
+_known: WeakKeyDictionary[SourceTree, FileSources] = WeakKeyDictionary()
+
+
+def sources_of(tree: SourceTree) -> FileSources:
+    """Return the sources in a file (cached)."""
+    found = _known.get(tree)
+    if found is None:
+        found = _known[tree] = _Reader(names_of(tree)).read(tree)
+    return found
+
+
+class _Reader:
+    def __init__(self, names: FileNames) -> None:
+        self._names = names
+        self._creations: dict[str, str] = {}
+        self._found = FileSources()
+        self._top = SourceCollector(names, frozenset(), self._creations)
+
+    def read(self, tree: SourceTree) -> FileSources:
+        self._found.imports = tuple(node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+        self._body(tree.tree.body, None)
+        return self._found
+
+    def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None) -> None:
+        for stmt in body:
+            if isinstance(stmt, Function):
+                function = _Body(stmt, owner, self._names, self._creations).read()
+                (owner.methods if owner is not None else self._found.functions).append(function)
+            elif isinstance(stmt, ast.ClassDef):
+                inner = ClassSources(stmt, self._names.is_module(stmt))
+                self._found.classes[stmt.name] = inner
+                self._body(stmt.body, inner)
+            elif isinstance(stmt, (ast.If, ast.Try)):
+                self._body([*stmt.body, *stmt.orelse], owner)
+            elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None:
+                found = frozenset(self._top.sources(stmt.value))
+                bound = owner.bound if owner is not None else self._found.bound
+                for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
+                    for name in _names_in(target):
+                        bound[name] = bound.get(name, frozenset()) | found
+
+
+class _Body:
+    """One pass over a function, then the closure over its local names."""
+
+    def __init__(self, node: Function, owner: ClassSources | None, names: FileNames, creations: dict[str, str]) -> None:
+        self._node = node
+        self._owner = owner
+        self._local: dict[str, set[str]] = {}
+        self._plain: set[str] = set()  # names of plain containers
+        self._returns: set[str] = set()
+        self._stores: dict[str, set[str]] = {}
+        self._mentions: set[str] = set()
+        options = dict(_options(node.args))
+        self._collector = SourceCollector(names, frozenset(options), creations)
+        for parameter in walk(node.args):
+            if isinstance(parameter, ast.arg):
+                default = options.get(parameter.arg)
+                self._local[parameter.arg] = self._collector.sources(default)
+
+    def read(self) -> FunctionSources:
+        for stmt in self._node.body:
+            self._statement(stmt)
+        closed = {name: self._closure(found) for name, found in self._stores.items()}
+        owner = None if self._owner is None else self._owner.node
+        uses = self._closure(self._collector.used)
+        returns = self._closure(self._returns)
+        return FunctionSources(self._node, owner, uses, returns, closed, frozenset(self._mentions))
+
+    def _statement(self, stmt: ast.AST) -> None:
+        for part in ast.iter_child_nodes(stmt):
+            if isinstance(part, ast.expr):
+                self._inside(part)
+        match stmt:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._bind(target, value)
+            case ast.AnnAssign(target=target, value=value) if value is not None:
+                self._bind(target, value)
+            case ast.AugAssign(target=target, value=value):
+                self._bind(target, value)
+                self._collector.used |= self._value(value) | self._value(target)
+            case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
+                self._bind(target, value)
+            case ast.Return(value=value) if value is not None:
+                self._returns |= self._value(value)
+            case ast.Expr(value=ast.Yield(value=value)) if value is not None:
+                self._returns |= self._value(value)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                before, self._returns = self._returns, set()
+                for argument in walk(stmt):
+                    if isinstance(argument, ast.arg):
+                        self._local.setdefault(argument.arg, set())
+                for inner in stmt.body:
+                    self._statement(inner)
+                self._local.setdefault(stmt.name, set()).update(self._returns)
+                self._returns = before
+                return
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                for item in items:
+                    self._inside(item.context_expr)
+                    if item.optional_vars is not None:
+                        self._bind(item.optional_vars, item.context_expr)
+            case _:
+                for part in ast.iter_child_nodes(stmt):
+                    if isinstance(part, ast.expr):
+                        self._value(part)
+        for part in ast.iter_child_nodes(stmt):
+            if isinstance(part, ast.stmt):
+                self._statement(part)
+            elif isinstance(part, (ast.ExceptHandler, ast.match_case)):
+                for inner in part.body:
+                    self._statement(inner)
+
+    def _inside(self, node: ast.expr) -> None:
+        """Bind what an expression binds inside, and note the objects that it lets grow."""
+        for part in walk(node):
+            if isinstance(part, ast.comprehension):
+                self._bind(part.target, part.iter)
+            elif isinstance(part, ast.Attribute):
+                if isinstance(part.value, ast.Name) and part.value.id == "self":
+                    self._mentions.add(part.attr)
+            elif isinstance(part, ast.NamedExpr):
+                self._bind(part.target, part.value)
+            elif isinstance(part, ast.Lambda):
+                for each in walk(part.args):
+                    if isinstance(each, ast.arg):
+                        self._local.setdefault(each.arg, set())
+            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and called_name(part) in _GROWS:
+                for each in part.args:
+                    self._store(part.func.value, self._value(each), grows=True)
+
+    def _value(self, node: ast.expr) -> set[str]:
+        return self._collector.sources(node)
+
+    def _bind(self, target: ast.expr, value: ast.expr) -> None:
+        found = self._value(value)
+        is_plain = isinstance(value, _CONTAINERS) or (isinstance(value, ast.Name) and value.id in self._plain)
+        for part in _parts(target):
+            if isinstance(part, ast.Name):
+                self._local.setdefault(part.id, set()).update(found)
+                if is_plain:
+                    self._plain.add(part.id)
+            else:
+                self._store(part, found, grows=is_plain)
+
+    def _store(self, target: ast.expr, found: set[str], grows: bool = False) -> None:
+        """Note what an attribute or an item is set to; modules in a plain container stay where they are."""
+        while isinstance(target, (ast.Subscript, ast.Starred)):
+            if isinstance(target, ast.Subscript) and self._value(target.slice):
+                self._collector.used |= found  # an index that may be a tensor
+            target, grows = target.value, True
+        if isinstance(target, ast.Name):
+            self._local.setdefault(target.id, set()).update(found)
+        elif isinstance(target, ast.Attribute):
+            own = isinstance(target.value, ast.Name) and target.value.id == "self"
+            kept = self._stores.setdefault(f"self.{target.attr}" if own else f".{target.attr}", set())
+            kept |= found
+            if grows and BUILT in self._closure(found):
+                kept.add(CREATED)
+
+    def _closure(self, found: set[str]) -> frozenset[str]:
+        """Return sources with local names replaced by what they are bound to."""
+        closed: set[str] = set()
+        pending, seen = list(found), set(found)
+        while pending:
+            source = pending.pop()
+            name, _, attribute = source.lstrip("=()?^").partition(".")
+            if not name or name not in self._local or name in ("self", "cls"):
+                if not source.startswith("^"):
+                    closed.add(source)
+            elif not attribute:  # else it is listed as `.attribute`, too
+                new = called(self._local[name]) if source[0] in "=?(^" else self._local[name]
+                new = built_here(new) if source[0] == "^" else new
+                pending += new - seen
+                seen |= new
+        return frozenset(closed)
+
+
+def _options(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters that callers may leave out, with their defaults."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    optional = positional[len(positional) - len(arguments.defaults) :]
+    yield from ((each.arg, default) for each, default in zip(optional, arguments.defaults, strict=True))
+    for each, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
+        if default is not None:
+            yield each.arg, default
+
+
+def _parts(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for each in target.elts:
+            yield from _parts(each)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
+
+
+def _names_in(target: ast.expr) -> list[str]:
+    return [node.id for node in _parts(target) if isinstance(node, ast.Name)]

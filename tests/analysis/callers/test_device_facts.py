@@ -1,0 +1,177 @@
+"""Functions that can make a difference between devices, and functions that cannot."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+
+import pytest
+
+from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.program import Program
+
+MATTERS = {
+    "a factory without a device": "def f(x): return x + torch.zeros(3)",
+    "a factory whose device callers may leave out": "def f(x, device=None): return x + torch.zeros(3, device=device)",
+    "a name that is bound later": "def f(x):\n    y = torch.arange(3)\n    return x[y]",
+    "torch.tensor": "def f(x): return x * torch.tensor([1.0, 2.0])",
+    "torch.from_numpy": "def f(x, a): return x + torch.from_numpy(a)",
+    "a legacy tensor": "def f(x): return x + torch.FloatTensor(3)",
+    "a copy on the CPU": "def f(x): return x + x.cpu()",
+    "a move to the CPU": "def f(x): return x + x.to('cpu')",
+    "numpy()": "def f(x): return x.numpy()",
+    "a NumPy function of an argument": "def f(x): return np.mean(x)",
+    "a checkpoint": "def f(path): return torch.load(path)",
+    "a layer that is built and called": "def f(x): return nn.Linear(2, 2)(x)",
+    "a layer that is called by its name": "def f(x):\n    layer = nn.Linear(2, 2)\n    return layer(x)",
+    "a global tensor": "TABLE = torch.zeros(3)\ndef f(x): return x + TABLE",
+    "the result of a function": "def make(): return torch.zeros(3)\ndef f(x): return x + make()",
+    "a value for an index": "def f(x, i): x[i] = torch.arange(3)",
+    "an attribute": """
+        class M(nn.Module):
+            def __init__(self): self.mask = torch.zeros(3)
+            def f(self, x): return x + self.mask
+        """,
+    "an attribute where the weights are before they are moved": """
+        class M(nn.Module):
+            def __init__(self): self.reset()
+            def reset(self): self.store = self.weight.new_empty(3)
+            def f(self, x): return x + self.store
+        """,
+    "an inherited attribute": """
+        class Base(nn.Module):
+            def __init__(self): self.mask = torch.zeros(3)
+        class M(Base):
+            def f(self, x): return x + self.mask
+        """,
+    "a submodule that returns a new tensor": """
+        class Positions(nn.Module):
+            def forward(self, x): return torch.arange(3)
+        class M(nn.Module):
+            def __init__(self): self.positions = Positions()
+            def f(self, x): return x + self.positions(x)
+        """,
+    "modules in a plain list": """
+        class M(nn.Module):
+            def __init__(self): self.layers = [nn.Linear(2, 2)]
+            def f(self, x): return F.relu(self.layers[0](x))
+        """,
+}
+
+IS_TRANSPARENT = {
+    "a device of an argument": "def f(x): return x + torch.zeros(3, device=x.device)",
+    "a move to an argument": "def f(x): return x + torch.zeros(3).to(x)",
+    "a tensor that is only returned": "def f(): return torch.zeros(3)",
+    "a number": "def f(x): return x * torch.zeros(3).sum().item()",
+    "a method named as a factory": "def f(x): return x + self.full.range()",
+    "a NumPy function of numbers": "def f(x): return x * np.sqrt(2)",
+    "a module that is only returned": "def f(): return nn.Linear(2, 2)",
+    "keywords that may hold the device": "def f(x, **kwargs): return x + torch.zeros(3, **kwargs)",
+    "a class that is passed on": """
+        class Positions(nn.Module):
+            def forward(self, x): return torch.arange(3)
+        def f(x): return build(x, Positions)
+        """,
+    "a function that gets a device": """
+        def make(n, device=None): return torch.zeros(n, device=device)
+        def f(x): return x + make(3, device=x.device)
+        """,
+    "a parameter": """
+        class M(nn.Module):
+            def __init__(self): self.mask = nn.Parameter(torch.zeros(3))
+            def f(self, x): return x + self.mask
+        """,
+    "a buffer": """
+        class M(nn.Module):
+            def __init__(self): self.register_buffer("mask", torch.zeros(3))
+            def f(self, x): return x + self.mask
+        """,
+    "a layer": """
+        class M(nn.Module):
+            def __init__(self): self.layer = nn.Linear(2, 2)
+            def f(self, x): return x + self.layer(x)
+        """,
+    "an attribute where the weights are": """
+        class M(nn.Module):
+            def reset(self): self.store = self.weight.new_empty(3)
+            def f(self, x): return x + self.store
+        """,
+    "a submodule that uses a new tensor inside": """
+        class Scale(nn.Module):
+            def forward(self, x): return x.view(torch.zeros(3).shape)
+        class M(nn.Module):
+            def __init__(self, scale=Scale): self.scale = scale()
+            def f(self, x): return x + self.scale(x)
+        """,
+}
+
+
+def matters(text: str, **others: str) -> bool:
+    """Return whether ``f`` of a file can make a difference; ``others`` are texts of imported files by name."""
+    texts = {"/p/main.py": _HEAD + textwrap.dedent(text)}
+    texts |= {f"/p/{name}.py": _HEAD + textwrap.dedent(other) for name, other in others.items()}
+    program = _Files(texts.get, "/p")
+    module = program.entry("/p/main.py")
+    assert module is not None
+    function = next(
+        node for node in ast.walk(module.tree.tree) if isinstance(node, ast.FunctionDef) and node.name == "f"
+    )
+    return DeviceFacts(program).may_matter(module, function)
+
+
+_HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
+
+
+class _Files(Program):
+    def find(self, name, importer, level=0):  # type: ignore[no-untyped-def]
+        """Return the module of a file in ``/p``."""
+        path = f"/p/{name}.py"
+        return self.load(path, name) if self._read(path) is not None else None
+
+
+@pytest.mark.parametrize("name", MATTERS)
+def test_what_matters(name: str) -> None:
+    assert matters(MATTERS[name])
+
+
+@pytest.mark.parametrize("name", IS_TRANSPARENT)
+def test_what_is_transparent(name: str) -> None:
+    assert not matters(IS_TRANSPARENT[name])
+
+
+def test_names_of_imported_files_matter() -> None:
+    made = "def make(): return torch.zeros(3)"
+
+    assert matters("from ops import make\ndef f(x): return x + make()", ops=made)
+    assert matters("import ops\ndef f(x): return x + ops.make()", ops=made)
+    assert matters("from ops import *\ndef f(x): return x + make()", ops=made)
+
+
+def test_classes_of_imported_files_are_inherited_from() -> None:
+    base = "class Base(nn.Module):\n    def __init__(self): self.mask = torch.zeros(3)"
+
+    assert matters("import ops\nclass M(ops.Base):\n    def f(self, x): return x + self.mask", ops=base)
+
+
+@pytest.mark.parametrize("first", ["main", "ops"])
+def test_cycles_of_imports_do_not_depend_on_the_file_that_is_asked_for_first(first: str) -> None:
+    texts = {
+        "/p/main.py": "import torch\nfrom ops import make\n"
+        "def base(): return torch.zeros(3)\ndef f(x): return x + make()",
+        "/p/ops.py": "import torch\nfrom main import base\ndef make(): return base()\ndef g(x): return x + make()",
+    }
+    program = _Files(texts.get, "/p")
+    facts = DeviceFacts(program)
+    order = ["main", "ops"] if first == "main" else ["ops", "main"]
+    modules = [program.load(f"/p/{name}.py", name) for name in order]
+
+    found = [
+        facts.may_matter(module, function)
+        for module in modules
+        if module is not None
+        for function in module.tree.tree.body
+        if isinstance(function, ast.FunctionDef) and function.name in ("f", "g")
+    ]
+
+    assert found == [True, True]
+    assert facts.files("/p/main.py") == {"/p/main.py", "/p/ops.py"}

@@ -1,0 +1,21 @@
+"""After a number of contexts, a call of a function has the joined result of the earlier ones."""
+
+from __future__ import annotations
+
+CALLS = 40
+LONG = "    t = torch.ones(3)\n" * 400
+
+
+def test_a_function_is_followed_in_a_bounded_number_of_contexts(analyse):
+    text = f"def f(x):\n{LONG}    return x + 1\n" + "y = torch.ones(3).cuda()\n" + "y = f(y)\n" * CALLS
+    observations = analyse(text + "y + torch.ones(3)\n")
+
+    assert observations.is_complete
+    assert len(observations.mismatches) == 1
+
+
+def test_what_a_function_may_change_is_unknown_afterwards(analyse):
+    text = f"def f(model):\n{LONG}    model.to('cuda')\nmodels = [nn.Linear(3, 3) for _ in range({CALLS})]\n"
+    calls = "".join(f"m{i} = nn.Linear(3, 3)\nf(m{i})\nm{i}(torch.ones(3).cuda())\n" for i in range(CALLS))
+
+    assert analyse(text + calls).mismatches == []

@@ -45,7 +45,7 @@ from devfix.analysis.transfer.summaries import Summary
 
 __all__ = ["AbstractInterpreter", "OutOfBudget"]
 
-STEP_BUDGET = 200_000
+STEP_BUDGET = 120_000
 SPARE_STEPS = 4_000  # for rounds of loops beyond the second
 
 DefinedFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

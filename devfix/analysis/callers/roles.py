@@ -202,7 +202,7 @@ def _function_reason(function: _Function, place: PurePath, names: FileNames, is_
         if _HOST_FUNCTION.fullmatch(function.name):
             return f"named `{function.name}`"
         library = _host_library(function, names)
-        if library:
+        if library and not (is_module and _speaks_of_devices(function)):
             return f"uses {library}"
     if _speaks_of_devices(function):
         return ""

@@ -27,7 +27,7 @@ from devfix.analysis.stdlib import argparse_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
-from devfix.analysis.transfer.summaries import Summary
+from devfix.analysis.transfer.summaries import Summary, places_of
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -114,12 +114,14 @@ def call_function(
     if function.node not in interp.called and (not given or _tells_devices(interp, given)):
         interp.called[function.node] = function.module.path
     summary: Summary = interp.summaries.setdefault(function.node, Summary())
-    if summary.is_settled:
-        return summary.apply(interp, [*args, *keywords.values()])
+    passed = [*args, *keywords.values()]
+    places = places_of(interp, passed) if summary.is_large else None
+    if summary.is_settled(places):
+        return summary.apply(interp, places, passed)
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )
-    with interp.within(activation), summary.context(interp):
+    with interp.within(activation), summary.context(interp, places):
         _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body)
@@ -136,7 +138,7 @@ def call_function(
         raise Unreachable
     if _is_generator(function.node):
         items = IterableOf(join_by_identity(interp, activation.yields))
-        summary.note_result(items, activation.env)
+        summary.note_result(places, items, activation.env)
         return items
     random_branches.note_returns(interp, function, exits)
     result = join(value for _, value in exits)
@@ -144,7 +146,7 @@ def call_function(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
-    summary.note_result(result, activation.env)
+    summary.note_result(places, result, activation.env)
     return result
 
 

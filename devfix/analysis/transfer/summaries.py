@@ -5,33 +5,40 @@ So the cost of a program is bounded per function, and no program is left in part
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import (
     UNKNOWN,
+    WIDENING_LIMIT,
     Bound,
     Builtin,
+    Const,
     IterableOf,
     Parameters,
     Partial,
     Pointer,
     Super,
+    Tensor,
     TupleValue,
     Union,
     Value,
     join,
 )
+from devfix.analysis.torch import module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "places_of"]
 
-MOST_CONTEXTS = 4
-MOST_STEPS = 1_500
+MOST_STEPS = 1_500  # of a function whose every context is followed
+MOST_CONTEXTS = 2  # of a larger one, with arguments in the same places
+MOST_DEPTH = 3  # levels of containers that are told apart
 
 
 @dataclass(eq=False)
@@ -39,27 +46,31 @@ class Summary:
     """What the calls of one function have done so far.
 
     Attributes:
-        contexts: number of calls that were followed.
         steps: steps that they took, with those of the functions that they called.
+        contexts: number of calls that were followed, by the places of their arguments.
         results: their results; an unknown value for one that the call has created.
         changes: a call has changed objects that existed before it.
 
     """
 
-    contexts: int = 0
     steps: int = 0
-    results: list[Value] = field(default_factory=list)
+    contexts: Counter[object] = field(default_factory=Counter)
+    results: dict[object, list[Value]] = field(default_factory=dict)
     changes: bool = False
 
     @property
-    def is_settled(self) -> bool:
-        """Return whether another context is not worth its cost."""
-        return self.contexts >= MOST_CONTEXTS and self.steps >= MOST_STEPS
+    def is_large(self) -> bool:
+        """Return whether the function has taken many steps."""
+        return self.steps >= MOST_STEPS
+
+    def is_settled(self, places: object) -> bool:
+        """Return whether another context with arguments in these places is not worth its cost."""
+        return self.is_large and self.contexts[places] >= MOST_CONTEXTS
 
     @contextmanager
-    def context(self, interp: Interpreter) -> Iterator[None]:
+    def context(self, interp: Interpreter, places: object) -> Iterator[None]:
         """Count a call that is followed in the body."""
-        self.contexts += 1
+        self.contexts[places] += 1
         steps, start, written = interp.steps, interp.new_id(), len(interp.base.journal)
         try:
             yield
@@ -67,18 +78,44 @@ class Summary:
             self.steps += interp.steps - steps
             self.changes = self.changes or any(key < start for key in interp.base.journal[written:])
 
-    def note_result(self, result: Value, start: int) -> None:
+    def note_result(self, places: object, result: Value, start: int) -> None:
         """Note the result of a call; objects with identifiers above ``start`` are its own."""
-        if not self.is_settled:
+        known = self.results.setdefault(places, [])
+        if len(known) < WIDENING_LIMIT:
             kept = UNKNOWN if any(pointer.id > start for pointer in _pointers([result])) else result
-            if kept not in self.results:
-                self.results.append(kept)
+            if kept not in known:
+                known.append(kept)
 
-    def apply(self, interp: Interpreter, arguments: Iterable[Value]) -> Value:
+    def apply(self, interp: Interpreter, places: object, arguments: Iterable[Value]) -> Value:
         """Return the result of a call that is not followed; what it may change is unknown afterwards."""
         if self.changes:
             interp.escape(arguments)
-        return join(self.results)
+        return join(self.results.get(places, ()))
+
+
+def places_of(interp: Interpreter, values: Iterable[Value]) -> object:
+    """Return where the tensors and modules in values are: a key for contexts that need not be told apart."""
+    return tuple(_place(interp, value, 0) for value in values)
+
+
+def _place(interp: Interpreter, value: Value, depth: int) -> object:
+    match value:
+        case Tensor(device):
+            return device
+        case Const(bool() | str() | None as constant):
+            return repr(constant)
+        case Union(items):
+            return frozenset(_place(interp, item, depth) for item in items)
+        case TupleValue(items) if depth < MOST_DEPTH:
+            return tuple(_place(interp, item, depth + 1) for item in items)
+        case Pointer() if module_at(interp, value) is not None:
+            parts = module_tree.weighted_modules(interp, value)
+            return frozenset(device for _, _, part in parts for device in part.devices)
+        case Pointer() if depth < MOST_DEPTH:
+            obj = interp.heap_object(value)
+            inner = {name: _place(interp, item, depth + 1) for name, item in obj.fields.items()}
+            return type(obj), obj.devices, frozenset(inner.values())
+    return type(value)
 
 
 def _pointers(values: Iterable[Value]) -> Iterator[Pointer]:

@@ -132,6 +132,8 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
         if tests_tensor:
             is_tensor = {option: is_known_tensor(interp, option) for option in options}
             options = tuple(option for option in options if is_tensor[option] in (None, holds)) or options
+        else:
+            options = tuple(option for option in options if not is_known_tensor(interp, option)) or options
         narrowed = [_narrowed(option, tests_tensor and holds) for option in options]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))

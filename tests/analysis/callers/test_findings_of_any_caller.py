@@ -114,6 +114,18 @@ RIGHT = {
             normal = torch.distributions.Normal(0.0, 1.0)
             return x < normal.icdf(torch.as_tensor(0.5 + level / 2))
     """,
+    "what is a number is no tensor": """
+        class Rescale(nn.Module):
+            def __init__(self, factor: float | Tensor):
+                super().__init__()
+                if isinstance(factor, float):
+                    self.factor = torch.tensor(factor)
+                else:
+                    self.factor = factor.cuda()
+
+            def forward(self, x: Tensor):
+                return x * self.factor
+    """,
     "a dtype in the place of a device names none": """
         class Batch:
             def __init__(self, size, device: torch.device, dtype: torch.dtype):

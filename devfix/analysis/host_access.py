@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -48,13 +49,22 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         return  # a list of Python numbers
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
-    if not tensors or interp.activation is None:
+    if not tensors or interp.activation is None or _runs_on_host(interp):
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     interp.observations.host_accesses.setdefault(
         key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent)
     )
+
+
+def _runs_on_host(interp: Interpreter) -> bool:
+    """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU."""
+    function = interp.activation.function if interp.activation is not None else None
+    if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
+        return False
+    owner = function.owner.node if function.owner is not None else None
+    return role(function.node, owner, function.module.tree) is Role.HOST
 
 
 def _items(interp: Interpreter, value: Value) -> list[Value]:

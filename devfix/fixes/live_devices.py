@@ -54,7 +54,7 @@ def live_devices(point: ProgramPoint, call_frame: CallFrame, preferred: str | No
         if is_distant(point, call_frame, owner):
             continue
         for option in alternatives(value):
-            if isinstance(option, Pointer):
+            if isinstance(option, Pointer) and point.state.has(option.id):
                 attributes.extend(f"{owner}.{name}" for name in _device_fields(point, option))
     local = set(point.state.names(call_frame.activation.env))
     order = {owner: index for index, owner in enumerate(_OWNERS)}

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.kinds import argument_kinds
+from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
@@ -38,6 +40,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
+from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["call_definitions"]
 
 STEPS_PER_FUNCTION = 12_000
+SPLITS_PER_FUNCTION = 10  # conditions whose outcomes are followed on separate paths
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -89,6 +93,7 @@ class _AnyCaller:
         self._start = interp.state or State(interp.base)
         self._facts = facts
         self._callers: set[ast.AST] | None = None
+        self._read = _read_names(module.tree)
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
@@ -108,6 +113,7 @@ class _AnyCaller:
         interp.state = start.fork()
         complete, budget = interp.observations.is_complete, interp.step_budget
         interp.step_budget = interp.steps + STEPS_PER_FUNCTION
+        interp.path_splits = MAX_PATH_SPLITS - SPLITS_PER_FUNCTION
         activation = Activation(self._module.env, self._module, stmt=node)
         try:
             with interp.within(activation), suppress(Unreachable, OutOfBudget):
@@ -165,9 +171,14 @@ class _AnyCaller:
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
             if not (self._whole or assumed.places or skip or _names_accelerator(function.node)):
                 continue  # nothing is on the accelerator
-            self._interp.latent = not assumed.is_certain
+            self._interp.latent = not assumed.is_certain or (skip > 0 and self._is_step(function.node.name, owner))
             with suppress(Unreachable):
                 self._interp.call(callee, assumed.positional, assumed.keywords, node)
+
+    def _is_step(self, name: str, owner: ast.ClassDef | None) -> bool:
+        """Return whether other methods, which may place parts of an object that is no module, call a private one."""
+        is_module = owner is None or names_of(self._module.tree).is_module(owner)
+        return not is_module and _is_private(name) and name in self._read
 
     # --- classes ----------------------------------------------------------------------------------------------
     def _call_class(self, cls: ClassValue) -> None:
@@ -179,6 +190,10 @@ class _AnyCaller:
         if not isinstance(instance, Pointer) or not self._interp.alive:
             return
         built, builders = self._interp.now, self._interp.visited - before
+        for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):
+            found = find_member(self._interp, cls, hooked.name)
+            if isinstance(found, Function) and found.node is hooked and not self._is_left_out(hooked, base):
+                self._guarded(built, hooked, lambda f: self._call_method(cls, instance, f), found)
         for method in methods:
             found = built.lookup(cls.scope, method.name)
             if not isinstance(found, Function) or found.node is not method:
@@ -221,6 +236,8 @@ class _AnyCaller:
             modules.move(interp, instance, ACCELERATOR, node)
             for _, part in list(module_tree.named_modules(interp, instance)):
                 self._settle_weights(part)
+        else:
+            forget_placed(interp, cls, instance)
 
     def _settle_weights(self, module: Pointer) -> None:
         """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""
@@ -240,6 +257,11 @@ class _AnyCaller:
             self._call(method, method, cls.node)
         elif method.kind in ("function", "class"):
             self._call(Bound(method, cls if method.kind == "class" else instance), method, cls.node, 1)
+
+
+def _is_private(name: str) -> bool:
+    """Return whether a name is private: its callers are in the project, and leave out nothing that they know."""
+    return name.startswith("_") and not name.startswith("__")
 
 
 def _names_accelerator(function: ast.AST) -> bool:
@@ -265,6 +287,25 @@ def _methods(cls: ast.ClassDef) -> list[_Method]:
     found = [stmt for stmt in cls.body if isinstance(stmt, _Method) and stmt.name != "__init__"]
     used = {node.attr for node in walk(cls) if isinstance(node, ast.Attribute)}
     return sorted(found, key=lambda each: (each.name not in ("forward", "__call__"), each.name in used))
+
+
+def _callers_of_hooks(cls: ast.ClassDef, names: FileNames) -> Iterator[tuple[ast.ClassDef, _Method]]:
+    """Yield the methods of bases in the file that call methods which a class defines: they know what to pass."""
+    own = {stmt.name for stmt in cls.body if isinstance(stmt, _Method)}
+    for base in names.lineage(cls)[1:]:
+        for method in _methods(base):
+            read = {node.attr for node in ast.walk(method) if isinstance(node, ast.Attribute)}
+            if method.name not in own and not read.isdisjoint(own - {"__init__", "forward"}):
+                yield base, method
+
+
+def _read_names(tree: SourceTree) -> frozenset[str]:
+    """Return the names and attributes that a file reads."""
+    return frozenset(
+        node.attr if isinstance(node, ast.Attribute) else node.id
+        for node in tree.nodes
+        if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load)
+    )
 
 
 def _called_names(function: ast.AST) -> set[str]:

@@ -75,7 +75,7 @@ def assume(
 
     def given(parameter: ast.arg, default: Value | None) -> Value:
         argument = kinds.get(parameter.arg, UNKNOWN)
-        if only_required and default is not None and argument.kind in _OMITTED:
+        if only_required and default is not None and argument.kind in omitted:
             return default
         assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
@@ -85,6 +85,8 @@ def assume(
         return join(_of_kind(interp, kind, device, default, symbol) for kind in kinds_given)
 
     name = function.node.name
+    is_private = name.startswith("_") and not name.startswith("__")  # its callers pass the device that they know
+    omitted = _TENSORS if is_private else _OMITTED
     positional = [*spec.posonlyargs, *spec.args]
     first_default = len(positional) - len(function.defaults)
     for index, parameter in enumerate(positional[skip:], skip):

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.file_sources import ClassSources, FunctionSources, sources_of
+from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, LOADED, READ
 
 if TYPE_CHECKING:
@@ -122,12 +123,16 @@ class DeviceFacts:
         return function in self._file(module).functions
 
     def is_transparent(self, path: str) -> bool:
-        """Return whether nothing in a file can make a difference: neither its functions nor what it binds."""
+        """Return whether nothing in a file can make a difference: no function, except tests, and nothing it binds."""
         module = self._program.load(path, "")
         if module is None:
             return True
-        file = self._file(module)
-        return not file.functions and file.names.isdisjoint(sources_of(module.tree).bound)
+        file, sources = self._file(module), sources_of(module.tree)
+        methods = (method for cls in sources.classes.values() for method in cls.methods)
+        found = (each for each in (*sources.functions, *methods) if each.node in file.functions)
+        return file.names.isdisjoint(sources.bound) and all(
+            role(each.node, each.owner, module.tree) is Role.TEST for each in found
+        )
 
     def files(self, path: str) -> set[str]:
         """Return the paths of the files on which the facts of a file depend."""
@@ -235,6 +240,10 @@ class _Search:
         for name, found in self._found.classes.items():
             for method in found.methods:
                 self._note(method, self._own[name])
+            matter = {each.node.name for each in found.methods if each.node in self._file.functions}
+            for method in found.methods:  # what it keeps is what those methods read
+                if method.stores and not method.builds and not matter.isdisjoint(method.mentions):
+                    self._file.functions.add(method.node)
 
     def _size(self) -> int:
         file = self._file

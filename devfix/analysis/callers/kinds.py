@@ -108,6 +108,7 @@ class _File:
         is_method = owner is not None and self.names.is_module(owner)
         is_forward = is_method and function.name == "forward"
         has_arrays = self._has_arrays(function)
+        is_numpy_only = bool(self._torch) and has_arrays and not self._uses_torch(function)
         found: dict[str, Argument] = {}
         for index, (name, evidence) in enumerate(self._evidence[function].items()):
             if evidence.said.evidence is Evidence.ANNOTATION:
@@ -118,7 +119,7 @@ class _File:
                 continue
             received = self._received(evidence.votes, forwards - 1) if forwards else []
             is_object = self.names.may_be_object(name)
-            place = Place(name, index, is_forward, is_method, is_object, has_arrays)
+            place = Place(name, index, is_forward, is_method, is_object, has_arrays, is_numpy_only)
             found[name] = with_uses(evidence.said, evidence.votes, received, place)
         return found | self._rest(function.args)
 
@@ -130,6 +131,11 @@ class _File:
                 and any(isinstance(node, ast.Name) and node.id in self._arrays for node in walk(function))
             )
         return self._uses_arrays[function]
+
+    def _uses_torch(self, function: _Function) -> bool:
+        """Return whether the body of a function uses PyTorch."""
+        nodes = (node for stmt in function.body for node in ast.walk(stmt))
+        return any(isinstance(node, ast.Name) and node.id in self._torch for node in nodes)
 
     def _received(self, votes: Votes, forwards: int) -> list[Argument]:
         """Return what the functions that receive an argument say of it."""

@@ -59,6 +59,8 @@ _DATA_PLACE = re.compile(
     r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz]ation|vis(ual)?|io|audio_?utils|"
     r"image_?utils|plot(_utils)?|export(ers?)?|onnx|tflite|coreml|convert(ers?)?)"
 )
+# Places where tensors are data on their way to a loader, whatever annotations say
+_LOADING_PLACE = re.compile(r"(data_?)?loaders?|data_?sets?_transforms|data_?pipes?")
 _TRANSFORMS_PLACE = re.compile(r"transforms")
 # Libraries that work in host memory
 _HOST_LIBRARIES = frozenset(
@@ -148,9 +150,24 @@ _given: WeakKeyDictionary[SourceTree, frozenset[str]] = WeakKeyDictionary()
 
 def _given_reason(function: _Function, owner: ast.ClassDef | None, tree: SourceTree) -> str:
     if tree not in _given:
-        _given[tree] = frozenset(_given_names(tree))
+        _given[tree] = _with_helpers(frozenset(_given_names(tree)), names_of(tree))
     name = owner.name if owner is not None and function.name == "__call__" else function.name
     return f"`{name}` is given to a data loader or dataset" if name in _given[tree] else ""
+
+
+def _with_helpers(given: frozenset[str], names: FileNames) -> frozenset[str]:
+    """Return names of functions with those of the private ones that only these functions use."""
+    users: dict[str, set[str]] = {}
+    for function, _ in names.all_functions() if given else ():
+        for node in walk(function):
+            used = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+            if used.startswith("_") and not used.startswith("__") and used != function.name:
+                users.setdefault(used, set()).add(function.name)
+    size = 0
+    while size != len(given):
+        size = len(given)
+        given |= {name for name, using in users.items() if using <= given}
+    return given
 
 
 def _given_names(tree: SourceTree) -> Iterator[str]:
@@ -187,12 +204,18 @@ def _function_reason(function: _Function, place: PurePath, names: FileNames, is_
         library = "" if is_module else _host_library(function, names)  # a module computes with its weights, too
         if library:
             return f"uses {library}"
-    if _speaks_of_devices(function) or _has_tensors(function, names):
+    if _speaks_of_devices(function):
+        return ""
+    parts = (place.stem, *place.parts[-2:-4:-1])
+    part = next((part for part in parts if _LOADING_PLACE.fullmatch(part.lower())), "")
+    if part and not is_module:
+        return f"in `{part}`"
+    if _has_tensors(function, names):
         return ""
     if not is_module and _MAYBE_HOST_FUNCTION.fullmatch(function.name):
         return f"named `{function.name}`"
     pattern = _TRANSFORMS_PLACE if is_module else _DATA_PLACE
-    part = next((part for part in (place.stem, *place.parts[-2:-4:-1]) if pattern.fullmatch(part.lower())), "")
+    part = next((part for part in parts if pattern.fullmatch(part.lower())), "")
     if part:
         return f"in `{part}`"
     if is_module:

@@ -45,6 +45,7 @@ class Place:
         is_object: whether the argument is named like a class of the file.
         has_arrays: whether arrays outside PyTorch may be meant: the file does not use PyTorch, or the function uses
             NumPy or an image library, too.
+        is_numpy_only: whether the function uses NumPy, and PyTorch nowhere.
 
     """
 
@@ -54,6 +55,7 @@ class Place:
     is_module_method: bool
     is_object: bool
     has_arrays: bool
+    is_numpy_only: bool = False
 
 
 def with_uses(said: Argument, votes: Votes, received: Iterable[Argument], place: Place) -> Argument:
@@ -85,6 +87,8 @@ def _decide(said: Argument, votes: Votes, shown: set[Kind], possible: set[Kind],
     checked = votes.checked | votes.required
     if Kind.TENSOR in checked:
         return Kind.TENSOR, Evidence.CHECK
+    if said.kind is Kind.TENSOR and said.evidence is Evidence.DOCSTRING and place.is_numpy_only:
+        return Kind.UNKNOWN, Evidence.NONE  # the docstring is about what the array was made of
     if said.evidence in (Evidence.DOCSTRING, Evidence.DEFAULT):
         return said.kind, said.evidence
     if len(shown) == 1:

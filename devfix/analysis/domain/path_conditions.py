@@ -12,6 +12,7 @@ from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
+    DeviceValue,
     External,
     Number,
     Pointer,
@@ -169,10 +170,23 @@ def _narrowed(value: Value, is_tensor: bool) -> Value:
     return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)  # a string or a container
 
 
+def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
+    """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
+    right = _value_without_calls(interp, test.comparators[0])
+    match test.left:
+        case ast.Attribute(value=ast.Name(id=name), attr="device") if equal and isinstance(right, DeviceValue):
+            options = alternatives(interp.lookup(name) or Unknown())
+            elsewhere = [each for each in options if isinstance(each, Tensor) and each.device.differs(right.device)]
+            if 0 < len(elsewhere) < len(options):
+                interp.bind(name, join(option for option in options if option not in elsewhere))
+
+
 def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if isinstance(test, ast.Call):
         _narrow_type(interp, test, holds)
         return
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
+        _narrow_device(interp, test, holds is isinstance(test.ops[0], ast.Eq))
     is_none = holds
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
         name, right = test.left, test.comparators[0]

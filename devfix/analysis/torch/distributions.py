@@ -144,4 +144,9 @@ def _check(
     if not operands:
         return Tensor(CPU)
     device, origins = check_same_device(interp, node, operation, operands, allow_cpu_scalars=scalars_are_free)
-    return Tensor(device, origins, grad=any(operand.grad for operand in operands))
+    return Tensor(
+        device,
+        origins,
+        maybe_zero_dim=all(operand.maybe_zero_dim for operand in operands),
+        grad=any(operand.grad for operand in operands),
+    )

@@ -45,9 +45,10 @@ def fresh(
 
     Legacy tensor types ignore the default device: https://docs.pytorch.org/docs/stable/tensors.html.
     """
-    device = device_argument(interp, keywords) or default
+    named = device_argument(interp, keywords)
+    device = named or default
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
-    scenarios.record_placement(interp, node, device if "device" in keywords else None)
+    scenarios.record_placement(interp, node, named)
     origins = (
         (_origins_of_device_source(interp, node) or (_creation(interp, node),))
         if device == CPU
@@ -83,7 +84,7 @@ def _creation(interp: Interpreter, node: ast.Call) -> Origin:
 
 
 def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    device = device_argument(interp, keywords)
+    device = named = device_argument(interp, keywords)
     source = args[0] if args else keywords.get("data", UNKNOWN)
     if device is None:
         tensors = [option for option in alternatives(source) if isinstance(option, Tensor)]
@@ -91,7 +92,7 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         if isinstance(source, Tensor):
             device = source.device
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
-    scenarios.record_placement(interp, node, device if "device" in keywords else None)
+    scenarios.record_placement(interp, node, named)
     origins = (_creation(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
 

@@ -22,6 +22,7 @@ from devfix.analysis.domain.values import (
     Text,
     TupleValue,
     Value,
+    alternatives,
     join,
 )
 from devfix.analysis.observations.execution import ModuleMoved
@@ -150,18 +151,24 @@ def _submodules(interp: Interpreter, pointer: Pointer, deep: bool) -> Value:
 
 
 def _register(interp: Interpreter, pointer: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:
-    if isinstance(key, Const) and isinstance(value, Tensor):
-        modules.note_late_tensor(interp, pointer, value.device, point)
-        device = interp.default_device if value.device == CPU else value.device
-        interp.now.set_field(pointer, str(key.value), Tensor(device, (Origin(kind, pointer.id),)))
-    elif isinstance(key, Const):
-        interp.now.set_field(pointer, str(key.value), value)
+    if isinstance(key, Const):
+        registered = join(_registered(interp, pointer, option, kind, point) for option in alternatives(value))
+        interp.now.set_field(pointer, str(key.value), registered)
     elif isinstance(value, Tensor):  # ``f"mask_{i}"``: one field for all computed names
         interp.now.set_field(pointer, module_tree.COMPUTED, Tensor(value.device, (Origin(kind, pointer.id),)))
     if isinstance(key, Const) and kind == "buffer":
         module = module_at(interp, pointer)
         if module is not None:
             interp.now.update(pointer, buffers=module.buffers | {str(key.value)})
+
+
+def _registered(interp: Interpreter, pointer: Pointer, value: Value, kind: str, point: ProgramPoint) -> Value:
+    """Return a value as a parameter or buffer of a module; ``None`` stays."""
+    if not isinstance(value, Tensor):
+        return value
+    modules.note_late_tensor(interp, pointer, value.device, point)
+    device = interp.default_device if value.device == CPU else value.device
+    return Tensor(device, (Origin(kind, pointer.id),))
 
 
 def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:

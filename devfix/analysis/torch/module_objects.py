@@ -90,6 +90,8 @@ class ModuleObject(Module):
             return Builtin(pointer, name)  # their methods take indices, which may be on another device
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
             return Builtin(pointer, name)  # PyTorch's layers have no submodules
+        if self.is_opaque and name.endswith("_"):
+            return UNKNOWN  # a method of a tensor that works in place: ``module.weight_or_part.copy_(x)``
         if self.is_opaque and not name.startswith("_"):
             return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
         return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)

@@ -20,7 +20,6 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     Text,
-    Union,
     Unknown,
     Value,
     alternatives,
@@ -107,14 +106,13 @@ def to_targets(interp: Interpreter, args: list[Value], keywords: dict[str, Value
 
 
 def device_argument(interp: Interpreter, keywords: dict[str, Value]) -> Device | None:
-    """Return the device that ``device=`` names; ``None`` if there is no such argument."""
+    """Return the device that ``device=`` names; ``None`` if there is no such argument, or it is ``None``."""
     value = keywords.get("device")
     if value is None or value == Const(None):
         return UNKNOWN_DEVICE if "**" in keywords and value is None else None
-    if isinstance(value, Union):
-        devices = {named_device(interp, option) for option in value.alternatives if option != Const(None)}
-        return devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
-    return named_device(interp, value)
+    devices = {named_device(interp, option) for option in alternatives(value) if option != Const(None)}
+    named = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+    return UNKNOWN_DEVICE if named is None else named  # a dtype in its place names no device
 
 
 def move_method_target(interp: Interpreter, name: str, args: list[Value], keywords: Keywords) -> Device:

@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.observations.execution import OperandsCompared
 from devfix.analysis.torch.checkpoints import note_origin_use
+from devfix.analysis.transfer.placeholders import is_placeholder
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -145,6 +146,7 @@ def check_same_device(
     A mismatch is recorded if some alternative of one operand differs from *every* alternative of another: then the
     devices differ on some path, whatever the conditions are.
     """
+    operands = [one for one in operands if not _is_empty(interp, operation, one)]
     cpu: list[Operand] = []
     accelerator: list[Operand] = []
     compared = tuple(operand for one in operands for _, operand in one.alternatives)
@@ -185,6 +187,12 @@ def check_same_device(
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
+
+
+def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:
+    """Return whether an operand that is on the CPU on some path is there a placeholder only."""
+    on_cpu = [operand for device, operand in operands.alternatives if device == CPU]
+    return bool(on_cpu) and all(is_placeholder(interp, operation, operand.origins) for operand in on_cpu)
 
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:

@@ -19,6 +19,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
+from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
@@ -33,6 +34,8 @@ _MODULE_ONLY_METHODS = frozenset(
     "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
     "named_modules forward buffers".split()
 )
+
+_SWITCHES = frozenset({"train", "eval"})  # methods of estimators, too, which get data
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class OpaqueObject(Opaque):
         """Call a method: a move, one that only modules have, or any other."""
         if name in ("to", *MOVE_METHODS):
             return _move(interp, pointer, name, args, keywords, node)
-        if name in _MODULE_ONLY_METHODS:
+        if name in _MODULE_ONLY_METHODS and not (name in _SWITCHES and _passes_data(args)):
             return self._become_module(interp, pointer).method(interp, pointer, name, args, keywords, node)
         if name in READ_ONLY_METHODS:
             return Unknown()
@@ -102,6 +105,10 @@ def new(interp: Interpreter, name: str, node: ast.AST | None = None, **facts: An
     """Create an object of an unknown class on an unknown device."""
     point = interp.point(node) if node is not None else None
     return interp.new(OpaqueObject(name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=point, **facts))
+
+
+def _passes_data(args: list[Value]) -> bool:
+    return any(isinstance(value, (Tensor, Pointer)) or numpy_.is_array(value) for value in args)
 
 
 def _move(

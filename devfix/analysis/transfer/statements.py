@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from devfix.analysis.transfer import (
     attributes,
     conditions,
     definitions,
+    exhaustive_chains,
     instantiation,
     methods,
     operators,
@@ -62,6 +64,9 @@ def execute(interp: Interpreter, body: list[ast.stmt]) -> None:
             if isinstance(stmt, ast.If):
                 if _branch(interp, stmt, body[index + 1 :]):
                     return
+            elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and isinstance(stmt.value, ast.IfExp):
+                if _choose(interp, stmt, stmt.value, body[index + 1 :]):
+                    return
             else:
                 handler = _HANDLERS.get(type(stmt))
                 if handler is not None:
@@ -76,6 +81,9 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     truth = interp.truth(stmt.test)
     if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # a conditional move: afterwards, the value is on the target device
+    if truth is None and exhaustive_chains.is_last(interp.activation.module.tree, stmt):
+        path_conditions.assume(interp, stmt.test, True)
+        truth = True
     if truth is None and not stmt.orelse and (filled := lazy_caches.rebuild_statements(interp, stmt)):
         execute(interp, stmt.body)
         lazy_caches.rebuild_items(interp, filled)
@@ -83,9 +91,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)
         return False
-    repeated = interp.activation.module.tree.repeated_conditions
-    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, stmt.test)}
-    is_split = bool(leaves & repeated) and interp.path_splits < MAX_PATH_SPLITS
+    is_split = _is_repeated(interp, stmt.test) and interp.path_splits < MAX_PATH_SPLITS
     start, ends = interp.now, []
     interp.path_splits += is_split
     for holds, block in ((True, stmt.body), (False, stmt.orelse)):
@@ -104,6 +110,39 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return True
     interp.state = State.join(ends)
     return is_split
+
+
+def _is_repeated(interp: Interpreter, test: ast.expr) -> bool:
+    """Return whether a condition, or a part of it, occurs in another test of the file, too."""
+    assert interp.activation is not None
+    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, test)}
+    return bool(leaves & interp.activation.module.tree.repeated_conditions)
+
+
+def _choose(interp: Interpreter, stmt: ast.Assign | ast.AnnAssign, choice: ast.IfExp, rest: list[ast.stmt]) -> bool:
+    """Execute ``x = a if test else b``, like :func:`_branch`, on separate paths if the test is repeated."""
+    is_none_test = isinstance(choice.test, ast.Compare) and isinstance(choice.test.ops[0], (ast.Is, ast.IsNot))
+    is_split = not is_none_test and _is_repeated(interp, choice.test) and interp.path_splits < MAX_PATH_SPLITS
+    if not is_split or interp.truth(choice.test) is not None:
+        _HANDLERS[type(stmt)](interp, stmt)
+        return False
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+    assert interp.activation is not None
+    start, ends = interp.now, []
+    interp.path_splits += 1
+    for holds, chosen in ((True, choice.body), (False, choice.orelse)):
+        interp.state = start.fork()
+        interp.activation.stmt = stmt
+        path_conditions.assume(interp, choice.test, holds)
+        with suppress(Unreachable):
+            value = interp.evaluate(chosen)
+            for target in targets:
+                assignment.assign(interp, target, value, source=chosen)
+            execute(interp, rest)
+            if interp.state is not None:
+                ends.append(interp.state)
+    interp.state = State.join(ends)
+    return True
 
 
 def _moves(body: list[ast.stmt]) -> bool:

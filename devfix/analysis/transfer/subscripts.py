@@ -124,4 +124,9 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
 
 
 def _may_be_number(key: Value) -> bool:
-    return isinstance(key, (Number, Unknown)) or (isinstance(key, Const) and isinstance(key.value, int))
+    return any(
+        isinstance(option, (Number, Unknown))
+        or (isinstance(option, Const) and isinstance(option.value, int))
+        or (isinstance(option, Tensor) and option.maybe_zero_dim)
+        for option in alternatives(key)
+    )

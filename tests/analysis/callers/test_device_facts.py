@@ -38,6 +38,13 @@ MATTERS = {
             def reset(self): self.store = self.weight.new_empty(3)
             def f(self, x): return x + self.store
         """,
+    "what a method keeps for one that matters": """
+        class M:
+            def f(self, x):
+                self.x = x
+                self.use()
+            def use(self): return self.x + torch.zeros(3)
+        """,
     "an inherited attribute": """
         class Base(nn.Module):
             def __init__(self): self.mask = torch.zeros(3)
@@ -175,3 +182,19 @@ def test_cycles_of_imports_do_not_depend_on_the_file_that_is_asked_for_first(fir
 
     assert found == [True, True]
     assert facts.files("/p/main.py") == {"/p/main.py", "/p/ops.py"}
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("/p/main.py", "def f(x): return x + 1", True),
+        ("/p/main.py", "def f(x): return x + torch.zeros(3)", False),
+        ("/p/main.py", "TABLE = torch.zeros(3)", False),
+        ("/p/tests/test_main.py", "def test_f(x): assert x + torch.zeros(3)", True),
+    ],
+    ids=["nothing", "function", "global", "test"],
+)
+def test_files_without_facts_are_transparent(path: str, text: str, expected: bool) -> None:
+    program = _Files({path: _HEAD + text}.get, "/p")
+
+    assert DeviceFacts(program).is_transparent(path) is expected

@@ -1,0 +1,174 @@
+"""Functions that no program calls: which lines of them fail for a caller with an accelerator."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from devfix import analysis
+
+HEADER = "import torch\nfrom torch import Tensor, nn\n"
+
+
+def _failing(text: str) -> list[str]:
+    """Return the stripped lines on which tensors meet on two devices."""
+    source = HEADER + textwrap.dedent(text)
+    found = analysis.analyse_library("/lib/lib.py", {"/lib/lib.py": source}.get, "/lib")
+    assert found is not None
+    points = [mismatch.point for mismatch in found.mismatches]
+    return list(dict.fromkeys(point.tree.line(point.span.line).strip() for point in points))
+
+
+def test_a_tensor_of_the_cpu_fails_beside_an_argument():
+    assert _failing("def f(x: Tensor):\n    return x + torch.ones(2)\n") == ["return x + torch.ones(2)"]
+
+
+RIGHT = {
+    "an empty tensor is replaced before its elements are used": """
+        class Memory(nn.Module):
+            def __init__(self, causal):
+                super().__init__()
+                self.mask = torch.Tensor()
+
+            def forward(self, x: Tensor):
+                return x.masked_fill(self.mask[:2] == 0, 0.0)
+    """,
+    "a chain of strings names every mode": """
+        def scores(x: Tensor, mode):
+            found = torch.tensor([0])
+            if mode == "sum":
+                found = x.sum(-1)
+            elif mode == "mean":
+                found = x.mean(-1)
+            return x * found
+    """,
+    "two choices by one flag go together": """
+        def sizes(x: Tensor, on_host):
+            limit = torch.ones(3) if on_host else torch.ones(3, device=x.device)
+            x = x.cpu() if on_host else x
+            return x + limit
+    """,
+    "a buffer that may be None moves": """
+        class Picks(nn.Module):
+            def __init__(self, columns=None):
+                super().__init__()
+                if columns is not None:
+                    columns = torch.tensor(columns)
+                self.register_buffer("columns", columns)
+
+            def forward(self, x: Tensor):
+                if self.columns is not None:
+                    x = x.index_select(-1, self.columns)
+                return x
+    """,
+    "weights of another layer that are assigned are registered": """
+        class Head(nn.Module):
+            def __init__(self, weight=None):
+                super().__init__()
+                if weight is None:
+                    weight = nn.Linear(3, 4).weight
+                self.weight = weight
+
+            def forward(self, x: Tensor):
+                return nn.functional.linear(x, self.weight)
+    """,
+    "a method with a device argument places what it sets": """
+        class Scheduler:
+            def __init__(self):
+                self.steps = torch.arange(1000, 0, -1)
+
+            def set_steps(self, count, device=None):
+                self.steps = torch.arange(count, 0, -1).to(device)
+
+            def noise(self, x: Tensor):
+                return x + self.steps
+    """,
+    "an index that may be a number is one": """
+        class Table:
+            def __init__(self):
+                self.rows = torch.rand(1000)
+
+            def look_up(self, x: Tensor, step: int | Tensor):
+                return x * self.rows[step]
+    """,
+    "a value moves if it is elsewhere": """
+        class Powers(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.powers = torch.arange(4)
+
+            def forward(self, x: Tensor):
+                for name in ("powers",):
+                    setattr(self, name, placed(getattr(self, name), x))
+                return x ** self.powers
+
+        def placed(value, like):
+            where = like.device
+            if value.device != where:
+                value = value.to(where)
+            return value
+    """,
+    "a quantile of a number has no dimensions": """
+        def low(x: Tensor, level=0.9):
+            normal = torch.distributions.Normal(0.0, 1.0)
+            return x < normal.icdf(torch.as_tensor(0.5 + level / 2))
+    """,
+    "a dtype in the place of a device names none": """
+        class Batch:
+            def __init__(self, size, device: torch.device, dtype: torch.dtype):
+                self.size, self.device, self.dtype = size, device, dtype
+
+            def fill(self):
+                return torch.zeros(self.size, device=self.device, dtype=self.dtype)
+
+        def total(x: Tensor):
+            return x + Batch(len(x), x.dtype, x.device).fill()
+    """,
+}
+
+
+@pytest.mark.parametrize("text", RIGHT.values(), ids=RIGHT)
+def test_what_is_right_for_every_caller_is_not_reported(text):
+    assert _failing(text) == []
+
+
+STILL_WRONG = {
+    "an empty tensor that is extended": (
+        """
+        def gather(x: Tensor):
+            found = torch.empty(0)
+            return torch.cat([found, x])
+        """,
+        "return torch.cat([found, x])",
+    ),
+    "a table that no method places": (
+        """
+        class Table:
+            def __init__(self):
+                self.rows = torch.rand(1000)
+
+            def add(self, x: Tensor):
+                return x + self.rows
+        """,
+        "return x + self.rows",
+    ),
+    "a chain with an else": (
+        """
+        def scores(x: Tensor, mode):
+            if mode == "sum":
+                found = x.sum(-1)
+            elif mode == "mean":
+                found = x.mean(-1)
+            else:
+                found = torch.ones(3)
+            return x * found
+        """,
+        "return x * found",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "line"), STILL_WRONG.values(), ids=STILL_WRONG)
+def test_what_fails_for_every_caller_is_reported(text, line):
+    assert _failing(text) == [line]

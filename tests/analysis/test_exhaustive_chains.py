@@ -1,0 +1,34 @@
+"""Chains of comparisons with strings."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from devfix.analysis.transfer.exhaustive_chains import is_last
+from devfix.syntax.tree import SourceTree
+
+
+def _last(text: str) -> bool:
+    tree = SourceTree("lib.py", text)
+    inner = [node for node in ast.walk(tree.tree) if isinstance(node, ast.If)][-1]
+    return is_last(tree, inner)
+
+
+def test_the_last_comparison_of_one_value_ends_the_chain():
+    assert _last("if m == 'a':\n    pass\nelif m in ('b', 'c'):\n    pass\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("if m == 'a':\n    pass\n", id="no chain"),
+        pytest.param("if m == 'a':\n    pass\nelif n == 'b':\n    pass\n", id="two values"),
+        pytest.param("if m == 1:\n    pass\nelif m == 2:\n    pass\n", id="numbers"),
+        pytest.param("if m == 'a':\n    pass\nelif m == 'b':\n    pass\nelse:\n    pass\n", id="else"),
+        pytest.param("if m == 'a':\n    if m == 'b':\n        pass\n", id="inside"),
+    ],
+)
+def test_other_conditions_do_not(text):
+    assert not _last(text)

@@ -201,8 +201,8 @@ def _function_reason(function: _Function, place: PurePath, names: FileNames, is_
     if not (is_module and function.name in ("__init__", "forward")):
         if _HOST_FUNCTION.fullmatch(function.name):
             return f"named `{function.name}`"
-        library = _host_library(function, names)
-        if library and not (is_module and _speaks_of_devices(function)):
+        library = "" if is_module else _host_library(function, names)  # a module computes with its weights, too
+        if library:
             return f"uses {library}"
     if _speaks_of_devices(function):
         return ""

@@ -41,7 +41,8 @@ def _is_empty(node: ast.AST) -> bool:
     if isinstance(first, ast.List) and name.endswith("ensor"):
         return not first.elts  # the data
     sizes = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
-    is_zero = any(isinstance(size, ast.Constant) and size.value == 0 for size in sizes)
+    sizes = [*sizes, *node.args[1:]]
+    is_zero = len(sizes) == 1 and isinstance(sizes[0], ast.Constant) and sizes[0].value == 0  # not a batch of none
     return is_zero and (name.endswith("Tensor") or _takes_size(name))
 
 

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 from pygls.uris import from_fs_path
 
-WAIT = 20.0  # seconds: a test waits no longer, and most wait for milliseconds
+WAIT = 60.0  # seconds: a test waits no longer, and most wait for milliseconds
 ENTRY = "from devfix.cli import main; main(['lsp', '--stdio'])"
 
 ABLE = types.ClientCapabilities(

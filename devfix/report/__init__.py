@@ -6,9 +6,22 @@ In come the outcomes of ``devfix.model``, proofs of ``devfix.verify``, traces of
 holds the HTML pages.
 
 Modules of this package may import ``model``, ``sources``, ``vcs``, ``rules``, ``rewrite``, ``engine``, ``verify``,
-``trace`` and ``migrate``, never ``bot``, ``lsp`` or ``cli``. The module of each format is imported on first use.
+``trace`` and ``migrate``, never ``bot``, ``lsp`` or ``cli``. The module of each format is imported on first use, and
+so is ``summary``: ``devfix explain`` needs neither the engine nor what it stands on.
 """
 
-from devfix.report.summary import Mode, Report
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from devfix.report.summary import Mode, Report
 
 __all__ = ["Mode", "Report"]
+
+
+def __getattr__(name: str) -> Any:
+    """Return ``Mode`` or ``Report``, imported when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from devfix.report import summary
+
+    return getattr(summary, name)

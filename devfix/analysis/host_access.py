@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.objects import Container, Mapping, object_at
+from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     IterableOf,
@@ -63,6 +64,8 @@ def _runs_on_host(interp: Interpreter) -> bool:
     function = interp.activation.function if interp.activation is not None else None
     if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
         return False
+    if assumes_array(interp):
+        return True  # an array that was converted goes back
     owner = function.owner.node if function.owner is not None else None
     return role(function.node, owner, function.module.tree) is Role.HOST
 

@@ -56,7 +56,7 @@ _HOST_FUNCTION = re.compile(
 _MAYBE_HOST_FUNCTION = re.compile(r"_*(preprocess|augment|normalize_image|draw|render|evaluate_numpy|to_numpy)(_.*|s)?")
 _DATA_PLACE = re.compile(
     r"(data|datas|data_?io|.*_prepare|prepare_.*|datasets?|data_?loaders?|loaders?|data_?utils|data_?(pre)?process(ing|or)?|pre_?process(ing|ors?)?|"
-    r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz]ation|vis(ual)?|io|audio_?utils|"
+    r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz](ation|ers?)|vis(ual)?|io|audio_?utils|"
     r"image_?utils|plot(_utils)?|export(ers?)?|onnx|tflite|coreml|convert(ers?)?)"
 )
 # Places where tensors are data on their way to a loader, whatever annotations say

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Container
+from devfix.analysis.domain.objects import Container, Opaque
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
+    Device,
     DeviceValue,
     External,
     Number,
@@ -25,12 +27,13 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.syntax.flags import meaning_of_flag
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "condition_key", "is_known_tensor"]
+__all__ = ["assume", "assumed", "assumes_array", "condition_key", "is_known_tensor"]
 
 
 def _comparison_subject(test: ast.Compare, left: Value) -> str:
@@ -89,6 +92,20 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq,))
     interp.now.assumptions[key] = holds is not negative
     _narrow(interp, test, holds)
+    if isinstance(test, ast.Name) and interp.activation is not None:
+        flag = meaning_of_flag(interp.activation.node, test.id)
+        if flag is not None and not flag.is_outdated:
+            assume(interp, flag.test, holds)
+        elif flag is not None:
+            interp.now.assumptions[f"{key} was {text_of(flag.test)}"] = holds
+
+
+def assumes_array(interp: Interpreter) -> bool:
+    """Return whether the path assumes that some value is a NumPy array: what is made of it stays on the CPU."""
+    return any(holds and _TESTS_ARRAY.search(key) for key, holds in interp.now.assumptions.items())
+
+
+_TESTS_ARRAY = re.compile(r"isinstance\(.*\bndarray\b")
 
 
 @contextmanager
@@ -116,6 +133,8 @@ def assumed(interp: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
 _SCALAR_TYPES = frozenset(
     {"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"}
 )
+# Other classes of which no tensor is an instance
+_OTHER_TYPES = frozenset({"ndarray", "list", "tuple", "set", "dict", "Sequence", "Mapping", "Image", "Module"})
 
 
 def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
@@ -127,14 +146,19 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     if value is None or types is None:
         return
     tests_tensor = types == {"Tensor"}
-    if tests_tensor or (holds and types <= _SCALAR_TYPES):
+    if holds and not types <= _SCALAR_TYPES and types <= _SCALAR_TYPES | _OTHER_TYPES:
+        options = alternatives(value)
+        others = [option for option in options if not (is_known_tensor(interp, option))]
+        if 0 < len(others) < len(options):
+            interp.bind(name, join(others))
+    elif tests_tensor or (holds and types <= _SCALAR_TYPES):
         options = alternatives(value)
         if tests_tensor:
             is_tensor = {option: is_known_tensor(interp, option) for option in options}
             options = tuple(option for option in options if is_tensor[option] in (None, holds)) or options
         else:
             options = tuple(option for option in options if not is_known_tensor(interp, option)) or options
-        narrowed = [_narrowed(option, tests_tensor and holds) for option in options]
+        narrowed = [_narrowed(interp, option, tests_tensor and holds) for option in options]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
 
@@ -164,12 +188,19 @@ def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
     return False if isinstance(value, (Text, Number, Const, TupleValue)) else None
 
 
-def _narrowed(value: Value, is_tensor: bool) -> Value:
+def _narrowed(interp: Interpreter, value: Value, is_tensor: bool) -> Value:
+    if is_tensor and isinstance(value, Pointer):
+        obj = interp.heap_object(value)
+        return Tensor(_only_device(obj.devices)) if isinstance(obj, Opaque) else value
     if not isinstance(value, Tensor) or (value.is_certain and not value.maybe_container):
         return value
     if is_tensor:
         return replace(value, is_certain=True, maybe_container=False)
     return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)  # a string or a container
+
+
+def _only_device(devices: frozenset[Device]) -> Device:
+    return next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
 
 
 def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:

@@ -137,10 +137,14 @@ def attach(
     for option in alternatives(value):
         if name in NN_MODULE_METHODS or name == "forward":
             break  # a method is replaced on the object
-        if isinstance(option, Pointer) and assume_module(interp, option) is not None:
+        if not isinstance(option, Pointer):
+            continue
+        is_module = module_at(interp, option) is not None
+        if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
-            optimizers.note_attach(interp, parent, option, old, point)
+            if is_module or obj.cls is None or _is_known_module(interp, old):
+                optimizers.note_attach(interp, parent, option, old, point)
     obj = _at(interp, parent)
     is_library_tensor = obj.cls is None or (name in _LAYER_TENSORS and name not in obj.fields)
     if is_library_tensor and obj.weights and _shares_weights(name, value):  # the layer shares weights of another one
@@ -166,6 +170,12 @@ def attach(
     else:
         old = obj.fields.get(name)
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
+
+
+def _is_known_module(interp: Interpreter, value: Value | None) -> bool:
+    """Return whether an attribute holds a module, not the result of code that cannot be read."""
+    found = [module_at(interp, option) for option in alternatives(value or UNKNOWN)]
+    return any(module is not None and not module.is_opaque for module in found)
 
 
 _LAYER_TENSORS = ("weight", "bias", "running_mean", "running_var")

@@ -264,8 +264,10 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
             return container.device == CPU if item.value == "cpu" and container.device.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
-    if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
-        return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
+    classes = _items(interp, container)
+    if classes and all(isinstance(each, External) for each in (*alternatives(item), *classes)):
+        outcomes = {each in classes for each in alternatives(item)}  # ``type(x) in (list, tuple)``
+        return outcomes.pop() if len(outcomes) == 1 else None
     constants = _constants(interp, container)
     if constants is not None and isinstance(item, Const):
         return item.value in constants
@@ -276,16 +278,20 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
 
 
 def _constants(interp: Interpreter, container: Value) -> list[object] | None:
-    obj = object_at(interp, container, Container)
-    if isinstance(container, TupleValue):
-        items = list(container.items)
-    elif obj is not None and not isinstance(obj, Mapping) and obj.default_item is None:
-        items = list(obj.fields.values())
-    else:
+    items = _items(interp, container)
+    if items is None or not all(isinstance(item, Const) for item in items):
         return None
-    return (
-        [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
-    )
+    return [item.value for item in items if isinstance(item, Const)]
+
+
+def _items(interp: Interpreter, container: Value) -> list[Value] | None:
+    """Return the items of a tuple, list or set; ``None`` if they are not known."""
+    if isinstance(container, TupleValue):
+        return list(container.items)
+    obj = object_at(interp, container, Container)
+    if obj is None or isinstance(obj, Mapping) or obj.default_item is not None:
+        return None
+    return list(obj.fields.values())
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:

@@ -1,4 +1,7 @@
 """Functions that read their arguments and move nothing."""
 
+# https://docs.pytorch.org/docs/stable/onnx_torchscript.html
+def is_in_onnx_export() -> Literal[False]: ...
+
 # https://docs.pytorch.org/docs/stable/index.html
 def __getattr__(*args, **kwargs) -> Any: ...

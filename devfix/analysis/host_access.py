@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from devfix.analysis.callers.own_arguments import is_own_argument
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import assumes_array
@@ -50,7 +51,7 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         return  # a list of Python numbers
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
-    if not tensors or interp.activation is None or _runs_on_host(interp):
+    if not tensors or interp.activation is None or _runs_on_host(interp, expression):
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
@@ -59,7 +60,7 @@ def note_access(
     )
 
 
-def _runs_on_host(interp: Interpreter) -> bool:
+def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU."""
     function = interp.activation.function if interp.activation is not None else None
     if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
@@ -67,7 +68,15 @@ def _runs_on_host(interp: Interpreter) -> bool:
     if assumes_array(interp):
         return True  # an array that was converted goes back
     owner = function.owner.node if function.owner is not None else None
-    return role(function.node, owner, function.module.tree) is Role.HOST
+    tree = function.module.tree
+    if role(function.node, owner, tree) is Role.HOST:
+        return True
+    is_called_by_anyone = interp.activation.parent is not None and interp.activation.parent.function is None
+    return (
+        is_called_by_anyone
+        and function.node.name != "forward"
+        and is_own_argument(expression, function.node, owner, tree)
+    )
 
 
 def _items(interp: Interpreter, value: Value) -> list[Value]:

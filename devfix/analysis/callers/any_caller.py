@@ -341,6 +341,8 @@ def _users_first(definitions: list[_Definition]) -> list[_Definition]:
                     visit(other)
             ordered.append(definition)
 
-    for definition in sorted(reversed(definitions), key=lambda each: isinstance(each, _Method)):
+    functions = [each for each in definitions if isinstance(each, _Method)]
+    classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
+    for definition in (*reversed(classes), *reversed(functions)):
         visit(definition)
     return ordered[::-1]

@@ -93,9 +93,6 @@ def role_and_reason(
     reason = _test_reason(place, function, owner)
     if reason:
         return Role.TEST, reason
-    reason = "named `main`" if function.name == "main" and owner is None else _script_reason(place)
-    if reason:
-        return Role.SCRIPT, reason
     reason = _class_reason(owner, names) or _given_reason(function, owner, tree)
     if reason:
         return Role.HOST, reason
@@ -103,6 +100,9 @@ def role_and_reason(
     reason = _function_reason(function, place, names, is_module)
     if reason:
         return Role.HOST, reason
+    reason = "named `main`" if function.name == "main" and owner is None else _script_reason(place)
+    if reason:
+        return Role.SCRIPT, reason
     return (Role.MODULE_METHOD, "method of a module") if is_module else (Role.FUNCTION, "")
 
 

@@ -101,11 +101,15 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
 
 
 def assumes_array(interp: Interpreter) -> bool:
-    """Return whether the path assumes that some value is a NumPy array: what is made of it stays on the CPU."""
-    return any(holds and _TESTS_ARRAY.search(key) for key, holds in interp.now.assumptions.items())
+    """Return whether the path assumes that some value is a NumPy array, or no tensor: it is one of the host."""
+    return any(
+        (_TESTS_ARRAY if holds else _TESTS_TENSOR).search(key) is not None
+        for key, holds in interp.now.assumptions.items()
+    )
 
 
-_TESTS_ARRAY = re.compile(r"isinstance\(.*\bndarray\b")
+_TESTS_ARRAY = re.compile(r"\bisinstance\(.*\bndarray\b")
+_TESTS_TENSOR = re.compile(r"\b(isinstance\([^,]*, (\w+\.)*Tensor|is_tensor\()")
 
 
 @contextmanager
@@ -205,7 +209,9 @@ def _only_device(devices: frozenset[Device]) -> Device:
 
 def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
     """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
-    right = _value_without_calls(interp, test.comparators[0])
+    other = test.comparators[0]
+    is_constructed = isinstance(other, ast.Call) and text_of(other.func).endswith("device")  # ``torch.device("cpu")``
+    right = interp.evaluate(other) if is_constructed else _value_without_calls(interp, other)
     match test.left:
         case ast.Attribute(value=ast.Name(id=name), attr="device") if equal and isinstance(right, DeviceValue):
             options = alternatives(interp.lookup(name) or Unknown())

@@ -23,6 +23,7 @@ from devfix.analysis.domain.values import (
     Union,
     Value,
     alternatives,
+    anywhere,
     join,
 )
 from devfix.analysis.observations.execution import AttributeStored
@@ -84,8 +85,8 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
         return join(moved_field(option, device, custom) for option in value.alternatives)
     if is_registered(value):
         return replace(value, device=device)
-    if custom and isinstance(value, Tensor):
-        return replace(value, device=UNKNOWN_DEVICE, origins=())
+    if custom:
+        return anywhere(value)
     return value
 
 

@@ -88,6 +88,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         execute(interp, stmt.body)
         lazy_caches.rebuild_items(interp, filled)
         return False
+    if truth is None and lazy_caches.builds_first(interp, stmt):
+        truth = True
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)
         return False

@@ -155,6 +155,10 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
         others = [option for option in options if not (is_known_tensor(interp, option))]
         if 0 < len(others) < len(options):
             interp.bind(name, join(others))
+    elif not holds and not tests_tensor:
+        others = [option for option in alternatives(value) if not _is_of_type(interp, option, types)]
+        if 0 < len(others) < len(alternatives(value)):
+            interp.bind(name, join(others))
     elif tests_tensor or (holds and types <= _SCALAR_TYPES):
         options = alternatives(value)
         if tests_tensor:
@@ -165,6 +169,14 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
         narrowed = [_narrowed(interp, option, tests_tensor and holds) for option in options]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
+
+
+def _is_of_type(interp: Interpreter, value: Value, types: set[str]) -> bool:
+    """Return whether a value certainly is a container of one of these types."""
+    if isinstance(value, TupleValue):
+        return "tuple" in types
+    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
+    return isinstance(obj, Container) and obj.builtin in types
 
 
 def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:

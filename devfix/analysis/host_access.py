@@ -13,6 +13,7 @@ from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     IterableOf,
+    Number,
     Pointer,
     Tensor,
     TupleValue,
@@ -93,7 +94,9 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             is_entry = not is_certain and any(origin.kind == "load" for origin in origins)  # it may be a number
             return [value] if device == ACCELERATOR and not is_entry else []
         case Union(alternatives):
-            relevant = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
+            is_library = interp.observations.is_library  # where a number or an array shows that the host computes
+            kinds = (Tensor, Pointer, TupleValue, Unknown, *((Number,) if is_library else ()))
+            relevant = [option for option in alternatives if isinstance(option, kinds)]
             is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)
             return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []
         case TupleValue(items):

@@ -172,9 +172,13 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
 
 
 def _is_of_type(interp: Interpreter, value: Value, types: set[str]) -> bool:
-    """Return whether a value certainly is a container of one of these types."""
+    """Return whether a value certainly is of one of these types; a number is a ``float`` by convention."""
     if isinstance(value, TupleValue):
         return "tuple" in types
+    if isinstance(value, Number):
+        return not types.isdisjoint({"float", "Number"})
+    if isinstance(value, Text):
+        return "str" in types
     obj = interp.heap_object(value) if isinstance(value, Pointer) else None
     return isinstance(obj, Container) and obj.builtin in types
 

@@ -91,9 +91,8 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         device = tensors[0].device if tensors and not name.endswith("torch.tensor") else interp.default_device
         if isinstance(source, Tensor):
             device = source.device
-        elif not tensors and interp.observations.is_library and not name.endswith("torch.tensor"):
-            if any(_may_be_tensor(interp, option) for option in alternatives(source)):
-                device = UNKNOWN_DEVICE  # ``torch.as_tensor(x)`` leaves a tensor where it is
+        elif not tensors and not name.endswith("torch.tensor") and _may_be_tensor(interp, source):
+            device = UNKNOWN_DEVICE  # ``torch.as_tensor(x)`` leaves a tensor where it is
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
     scenarios.record_placement(interp, node, named)
     origins = (_creation(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
@@ -101,8 +100,11 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 def _may_be_tensor(interp: Interpreter, value: Value) -> bool:
-    """Return whether nothing is known of a value."""
-    return (isinstance(value, Unknown) and not numpy_.is_array(value)) or object_at(interp, value, Opaque) is not None
+    """Return whether an unknown value may be a tensor: in a program, what nothing is known of comes from the host."""
+    return interp.observations.is_library and any(
+        (isinstance(option, Unknown) and not numpy_.is_array(option)) or object_at(interp, option, Opaque) is not None
+        for option in alternatives(value)
+    )
 
 
 def _coo(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

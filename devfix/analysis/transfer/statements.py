@@ -106,7 +106,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         if interp.state is not None:
             ends.append(interp.state)
     undecided = len(ends) == 2 and not is_split and bool(rest) and interp.path_splits < MAX_PATH_SPLITS
-    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp)):
+    is_library = interp.observations.is_library
+    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp), is_library):
         interp.path_splits += 1
         _execute_split(interp, ends, rest)
         return True

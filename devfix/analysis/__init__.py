@@ -15,6 +15,7 @@ from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
+from devfix.analysis.callers.coverage import coverage_of_library, coverage_of_program
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
@@ -119,6 +120,8 @@ def analyse_library(
     """
     observations = Observations(path, preferred_device=device, is_library=True)
     if facts is not None and watch is None and facts.is_transparent(path):
+        module = facts.module(path)
+        observations.coverage = {} if module is None else coverage_of_library(module, facts, (), ())
         return observations
     program = Program(read, root, parse)
     left_out = frozenset(reached)
@@ -148,7 +151,9 @@ def _follow(
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
-    if left_out is not None:
-        call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    if left_out is None:
+        observations.coverage = coverage_of_program(module, interp.visited)
+    else:
+        observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
     observations.folders.update(program.folders)
     return True

@@ -15,6 +15,7 @@ from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
+from devfix.analysis.callers.coverage import coverage_of_library, coverage_of_program
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.offloading import call_offloading_methods, offloads_modules
 from devfix.analysis.domain.protocol import Interpreter, Watch
@@ -124,6 +125,8 @@ def analyse_library(
         program = Program(read, root, parse)
         if not _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts):
             return None
+    elif (module := facts.module(path)) is not None:
+        observations.coverage = coverage_of_library(module, facts, (), ())
     observations.offloading = _offloading(Program(read, root, parse), observations, left_out, subscriptions)
     return observations
 
@@ -171,7 +174,9 @@ def _follow(
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
-    if left_out is not None:
-        call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    if left_out is None:
+        observations.coverage = coverage_of_program(module, interp.visited)
+    else:
+        observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
     observations.folders.update(program.folders)
     return True

@@ -17,15 +17,21 @@ from devfix.analysis.overlays import (
     function_transforms,
     functional_modules,
     graphs,
+    hyperpyyaml_,
     ignite,
     lightning,
+    speechbrain,
     transformers_,
 )
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.models.names import DEVICE_PLACING_TRAINERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from devfix.analysis.domain.protocol import TransferFunction
 
-__all__ = ["OVERLAYS"]
+__all__ = ["OVERLAYS", "instance_kind"]
 
 OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
@@ -33,7 +39,24 @@ OVERLAYS: dict[str, TransferFunction] = {
     **function_transforms.OVERLAYS,
     **functional_modules.OVERLAYS,
     **graphs.OVERLAYS,
+    **hyperpyyaml_.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
     **transformers_.OVERLAYS,
 }
+
+# What an instance of a project class is that derives from one of these classes, by the beginning of the full name.
+_INSTANCES: dict[str, type[InstanceObject]] = {
+    **dict.fromkeys(DEVICE_PLACING_TRAINERS, transformers_.TrainerObject),
+    "speechbrain.Brain": speechbrain.BrainObject,
+    "speechbrain.core.Brain": speechbrain.BrainObject,
+}
+
+
+def instance_kind(bases: Iterable[str]) -> type[InstanceObject]:
+    """Return the kind of an instance of a project class by the full names of its library bases."""
+    for base in bases:
+        for name, kind in _INSTANCES.items():
+            if base.startswith(name):
+                return kind
+    return InstanceObject

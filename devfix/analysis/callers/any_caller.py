@@ -246,8 +246,9 @@ class _AnyCaller:
         """Call the methods of an instance as the framework of its base class does."""
         kept = object_at(self._interp, instance, FrameworkInstance)
         assert kept is not None
+        assert kept.cls is not None
         name = ast.Name(kept.name, ast.Load())
-        kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), self._interp.activation.stmt))
+        kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), kept.cls.node))
 
     def _settle_weights(self, module: Pointer) -> None:
         """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""

@@ -65,18 +65,16 @@ def _files(program: Program, folder: str) -> Iterator[str]:
 
 def _read_keys(tree: SourceTree) -> frozenset[str]:
     """Return the strings and attributes that a file mentions."""
-    return frozenset(
-        node.attr if isinstance(node, ast.Attribute) else node.value
-        for node in tree.nodes
-        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
-    )
+    attributes = {node.attr for node in tree.nodes if isinstance(node, ast.Attribute)}
+    strings = {node.value for node in tree.nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return frozenset(attributes | strings)
 
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Mapping[object, object] | None:
     import yaml
 
-    class Loader(yaml.SafeLoader):
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
         """Builds plain data, and keeps the tags of applications."""
 
     def tagged(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Tagged:
@@ -92,7 +90,7 @@ def _parsed(text: str) -> Mapping[object, object] | None:
     for prefix in ("!", "tag:yaml.org,2002:python/"):
         Loader.add_multi_constructor(prefix, tagged)
     try:
-        content = yaml.load(text, Loader)  # noqa: S506 - a safe loader that builds plain data
+        content = yaml.load(text, Loader)
     except (yaml.YAMLError, ValueError, TypeError, RecursionError):
         return None
     return content if isinstance(content, dict) else None

@@ -1,4 +1,4 @@
-"""Framework objects: the base classes of ``Accelerator``, ``Trainer``, ``Engine``, and of instances of project subclasses."""
+"""Framework objects: the base classes of ``Accelerator``, ``Engine`` and the like, and of project subclasses."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """HyperPyYAML: the objects that a configuration file of the project constructs.
 
 https://github.com/speechbrain/HyperPyYAML: ``!new:module.Class`` calls a class, ``!name:module.function`` binds
-arguments to a function, ``!apply:`` calls it, and ``!ref <key>`` is the value of another key.  The file is read as data;
-nothing in it is executed.
+arguments to a function, ``!apply:`` calls it, and ``!ref <key>`` is the value of another key.  The file is read as
+data; nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class _Document:
                 return UNKNOWN
             self._pending.add(key)
             self._known[key] = self._of(self._content[key], key, 0)
+            self._pending.discard(key)
         return self._known[key]
 
     def _of(self, item: object, path: str, depth: int) -> Value:

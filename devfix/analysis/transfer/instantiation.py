@@ -131,6 +131,8 @@ def _fill_dataclass(
     arguments = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
         value = arguments.get(name)
+        if value is None and "**" in keywords:
+            value = Unknown(f"{cls.node.name}.{name}")
         if value is None:
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):

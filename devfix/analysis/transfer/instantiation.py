@@ -14,6 +14,7 @@ from devfix.analysis.domain.classes import (
     mro,
 )
 from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -22,8 +23,10 @@ from devfix.analysis.domain.values import (
     Function,
     IterableOf,
     Pointer,
+    Unknown,
     Value,
 )
+from devfix.analysis.overlays import diffusers_
 from devfix.analysis.overlays.transformers_ import TrainerObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import library_modules, optimizers
@@ -35,7 +38,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["enter_context", "instantiate", "new_instance"]
+__all__ = ["enter_context", "instantiate", "instantiate_with_options", "new_instance"]
 
 
 _MAPPINGS = frozenset(
@@ -68,6 +71,28 @@ def instantiate(
     return pointer
 
 
+def instantiate_with_options(interp: Interpreter, cls: ClassValue, options: dict[str, Value], node: ast.Call) -> Value:
+    """Create an instance as ``from_pretrained`` and other constructors of libraries do: what they pass is in a file.
+
+    Arguments of the constructor that are not among ``options`` and have no default are unknown.
+    """
+    constructor = find_member(interp, cls, "__init__")
+    if not isinstance(constructor, Function):
+        return instantiate(interp, cls, [], {}, node)
+    spec = constructor.node.args
+    parameters = [*spec.posonlyargs, *spec.args][1:]
+    required = parameters[: len(parameters) - len(spec.defaults)]
+    required += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is None]
+    given = {each.arg: options[each.arg] for each in (*parameters, *spec.kwonlyargs) if each.arg in options}
+    missing: dict[str, Value] = {each.arg: Unknown(f"{cls.node.name}.{each.arg}") for each in required}
+    before = interp.now.fork()
+    try:
+        return instantiate(interp, cls, [], {**missing, **given}, node)
+    except Unreachable:
+        interp.state = before
+        return new_instance(interp, cls, node)
+
+
 def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointer:
     """Create an instance of a project class without calling its constructor."""
     names = external_bases(cls)
@@ -89,7 +114,13 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
-    kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
+    kind = (
+        TrainerObject
+        if is_device_placing_trainer(cls)
+        else diffusers_.PipelineObject
+        if diffusers_.is_pipeline(cls)
+        else InstanceObject
+    )
     return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
 
 

@@ -129,7 +129,7 @@ def _kept(space: Workspace, tasks: Sequence[Task], cache: Cache) -> dict[Task, S
     for key, text in cache.get(keys).items():
         try:
             state, files, folders, findings, hazards, failing, *rest = from_json(text)
-            partly, is_program, reached = rest
+            partly, is_program, reached, coverage = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
         if state == _state(space, files, folders):
@@ -137,7 +137,7 @@ def _kept(space: Workspace, tasks: Sequence[Task], cache: Cache) -> dict[Task, S
             counted = Counter({Hazard(*each): count for each, count in hazards})
             seen = set(files), set(folders)
             found = list(findings), counted, frozenset(failing)
-            known[keys[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached))
+            known[keys[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
 
 
@@ -148,7 +148,9 @@ def _keep(space: Workspace, tasks: Sequence[Task], made: Sequence[Scan], cache: 
             files, folders = sorted(scan.files), sorted(scan.folders)
             state = _state(space, files, folders)
             wrong = sorted(scan.hazards.items()), sorted(scan.failing)
-            content = state, files, folders, scan.findings, *wrong, scan.partly, scan.is_program, sorted(scan.reached)
+            covered = tuple(scan.coverage.items())
+            known = scan.partly, scan.is_program, sorted(scan.reached), covered
+            content = state, files, folders, scan.findings, *wrong, *known
             values[_cache_key(space, task)] = to_json(content)
     cache.put(values)
 

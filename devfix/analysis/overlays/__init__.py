@@ -9,11 +9,13 @@ arguments and the device check in :mod:`devfix.analysis.transfer`.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from devfix.analysis.overlays import (
     accelerate,
     deepspeed,
+    diffusers_,
     function_transforms,
     functional_modules,
     graphs,
@@ -45,9 +47,10 @@ OVERLAYS: dict[str, TransferFunction] = {
     **transformers_.OVERLAYS,
 }
 
-# What an instance of a project class is that derives from one of these classes, by the beginning of the full name.
+# What an instance of a project class is that derives from one of these classes, by patterns of full names.
 _INSTANCES: dict[str, type[InstanceObject]] = {
-    **dict.fromkeys(DEVICE_PLACING_TRAINERS, transformers_.TrainerObject),
+    **{f"{name}*": transformers_.TrainerObject for name in DEVICE_PLACING_TRAINERS},
+    "diffusers.*Pipeline": diffusers_.PipelineObject,
     "speechbrain.Brain": speechbrain.BrainObject,
     "speechbrain.core.Brain": speechbrain.BrainObject,
 }
@@ -56,7 +59,7 @@ _INSTANCES: dict[str, type[InstanceObject]] = {
 def instance_kind(bases: Iterable[str]) -> type[InstanceObject]:
     """Return the kind of an instance of a project class by the full names of its library bases."""
     for base in bases:
-        for name, kind in _INSTANCES.items():
-            if base.startswith(name):
+        for pattern, kind in _INSTANCES.items():
+            if fnmatchcase(base, pattern):
                 return kind
     return InstanceObject

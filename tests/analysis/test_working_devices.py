@@ -41,7 +41,14 @@ def _lines(**parts: str) -> list[str]:
         pytest.param({"place": "self.device"}, id="to"),
         pytest.param({"place": "self.device, torch.float16"}, id="to-with-a-type"),
         pytest.param({"place": "device=self.device"}, id="keyword"),
-        pytest.param({"place": "self.device", "told": "device = device if device else self._run_device"}, id="if"),
+        pytest.param(
+            {
+                "place": "self.device",
+                "told": "device = device if device else self.run_device",
+                "attribute": "self.run_device",
+            },
+            id="conditional",
+        ),
     ],
 )
 def test_a_placement_elsewhere_is_found(parts):

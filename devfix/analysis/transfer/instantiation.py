@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.classes import (
     external_bases,
     find_member,
-    is_device_placing_trainer,
     is_managed,
     is_module_class,
     mro,
 )
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import module_at, object_at
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -22,10 +22,11 @@ from devfix.analysis.domain.values import (
     Function,
     IterableOf,
     Pointer,
+    Unknown,
     Value,
 )
-from devfix.analysis.overlays.transformers_ import TrainerObject
-from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.overlays import instance_kind
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
@@ -35,7 +36,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["enter_context", "instantiate", "new_instance"]
+__all__ = ["enter_context", "instantiate", "instantiate_with_options", "new_instance"]
 
 
 _MAPPINGS = frozenset(
@@ -65,7 +66,31 @@ def instantiate(
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
+    elif (instance := object_at(interp, pointer, FrameworkInstance)) is not None:
+        instance.construct(interp, pointer, args, keywords, node)
     return pointer
+
+
+def instantiate_with_options(interp: Interpreter, cls: ClassValue, options: dict[str, Value], node: ast.Call) -> Value:
+    """Create an instance as ``from_pretrained`` and other constructors of libraries do: what they pass is in a file.
+
+    Arguments of the constructor that are not among ``options`` and have no default are unknown.
+    """
+    constructor = find_member(interp, cls, "__init__")
+    if not isinstance(constructor, Function):
+        return instantiate(interp, cls, [], {}, node)
+    spec = constructor.node.args
+    parameters = [*spec.posonlyargs, *spec.args][1:]
+    required = parameters[: len(parameters) - len(spec.defaults)]
+    required += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is None]
+    given = {each.arg: options[each.arg] for each in (*parameters, *spec.kwonlyargs) if each.arg in options}
+    missing: dict[str, Value] = {each.arg: Unknown(f"{cls.node.name}.{each.arg}") for each in required}
+    before = interp.now.fork()
+    try:
+        return instantiate(interp, cls, [], {**missing, **given}, node)
+    except Unreachable:
+        interp.state = before
+        return new_instance(interp, cls, node)
 
 
 def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointer:
@@ -89,8 +114,7 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
-    kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
-    return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
+    return interp.new(instance_kind(names)(cls.node.name, cls, allocated_at=interp.point(node)))
 
 
 def _fill_dataclass(
@@ -107,6 +131,8 @@ def _fill_dataclass(
     arguments = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
         value = arguments.get(name)
+        if value is None and "**" in keywords:
+            value = Unknown(f"{cls.node.name}.{name}")
         if value is None:
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):

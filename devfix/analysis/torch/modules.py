@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
-from devfix.analysis.domain.objects import HeapObject, Module, module_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -73,6 +73,10 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
         obj = interp.heap_object(part)
         custom = _overrides_apply(interp, obj)
         fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
+        for value in fields.values() if custom else ():
+            items = object_at(interp, value, Container)
+            if items is not None and isinstance(value, Pointer):
+                interp.now.write(value.id, items.transformed(lambda _, item: anywhere(item)))
         interp.now.write(part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point))
 
 

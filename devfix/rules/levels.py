@@ -2,7 +2,7 @@
 
 No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``TABLE`` says
 for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are true: a
-caller with an accelerator fails, or trains incorrectly, by a documented call.  :doc:`accuracy` tells how they were
+caller with an accelerator fails, or trains incorrectly, by a documented call.  ``docs/accuracy.md`` tells how they were
 measured.
 """
 
@@ -18,7 +18,7 @@ from devfix.model import Finding, Severity
 __all__ = ["TABLE", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
-_FEWEST = 3  # findings that must have been judged before a row counts
+_FEWEST = 5  # findings that must have been judged before a row counts
 
 
 class Basis(Enum):
@@ -44,7 +44,11 @@ class Row:
         return self.true / self.judged
 
 
-TABLE = ()
+TABLE = (
+    Row("DEV102", Basis.EVERY_PATH, 11, 11),
+    Row("DEV102", Basis.SOME_PATH, 3, 5),
+    Row("DEV601", Basis.EVERY_PATH, 5, 7),
+)
 
 _rows = {(row.code, row.basis): row for row in TABLE}
 
@@ -52,11 +56,12 @@ _rows = {(row.code, row.basis): row for row in TABLE}
 def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
     """Return the level of a rule's findings with a basis; ``None`` if most of them are false.
 
-    ``otherwise`` is the level where too few were judged.
+    ``otherwise`` is the level where too few were judged; with weaker evidence, such a finding is at most latent.
     """
     row = _rows.get((code, basis))
     if row is None or row.judged < _FEWEST:
-        return otherwise
+        is_weak = basis is not Basis.EVERY_PATH and otherwise is Severity.ERROR
+        return Severity.LATENT if is_weak else otherwise
     if row.precision >= _ERROR:
         return Severity.ERROR
     return Severity.LATENT if row.precision >= _LATENT else None

@@ -54,6 +54,12 @@ def test_a_rule_of_which_few_were_judged_keeps_its_level(monkeypatch):
     assert level_of("DEV103", Basis.EVERY_PATH, Severity.LATENT) is Severity.LATENT
 
 
+@pytest.mark.parametrize("basis", [Basis.SOME_PATH, Basis.GUESS])
+def test_with_weaker_evidence_it_is_latent_at_most(basis):
+    assert level_of("DEV999", basis, Severity.ERROR) is Severity.LATENT
+    assert level_of("DEV999", basis, Severity.ADVICE) is Severity.ADVICE
+
+
 @pytest.mark.parametrize(
     ("true", "found"), [(10, [Severity.ERROR]), (7, [Severity.LATENT]), (1, [])], ids=["error", "latent", "silence"]
 )

@@ -1,14 +1,16 @@
 """Chains: the links of one bug, each of which shows when the one before it is repaired.
 
-The failure of the first link hides those behind it.  All links are repaired; if one of them cannot be, only the edits
-stay after which nothing fails but operations that had failed before.
+A failure hides those behind it, and a value that is moved meets others that are not.  All links are repaired.  If one
+cannot be, only those edits stay after which nothing fails but operations that had failed before, or that are reached
+only after one that had.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from devfix.engine.edit_trials import Objection, Trial, fails_as_before, fresh_findings
+from devfix.engine.edit_trials import Objection, Trial, fresh_findings
+from devfix.engine.failures import Failure, is_hidden
 from devfix.engine.scan import Scan, identity
 from devfix.model import Finding, Fix
 
@@ -42,32 +44,69 @@ def follow(trial: Trial, before: Scan, first: Link) -> tuple[list[Link], Scan] |
 
     """
     space = trial.programs.space
-    start = _Standing(dict(space.changed), (), before)
-    right, present, link = start, start, first
-    while len(present.links) < _MOST_LINKS:
+    start = dict(space.changed)
+    right = present = _Standing(start, (), before)
+    link: Link | None = first
+    while link is not None and len(present.links) < _MOST_LINKS:
         result = trial.hold(present.scan, link.fix, [link.finding], since=before)
         if isinstance(result, Objection):
             break
         present = _Standing(dict(space.changed), (*present.links, link), result)
         fresh = fresh_findings(before, result)
-        if not fresh or fails_as_before(before, result, fresh):
+        if all(_was_hidden(trial, finding, present, before) for finding in fresh):
             right = present
-        following = _next_link(trial, present, fresh)
-        if following is None:
-            break
-        link = following
+        link = _next_link(trial, present, fresh, before)
     space.changed = dict(right.texts)
+    if right.links and trial.objection_elsewhere() is not None:
+        space.changed, right = start, _Standing(start, (), before)
     if not right.links:
         return None
-    trial.others = trial.programs.others(trial.number)
-    return list(right.links), right.scan
+    return _with_note(right.links, fresh_findings(before, right.scan)), right.scan
 
 
-def _next_link(trial: Trial, standing: _Standing, fresh: list[Finding]) -> Link | None:
-    """Return the next link that has a fix; ``None`` if none is left, or none can be repaired."""
+def _with_note(links: tuple[Link, ...], left: list[Finding]) -> list[Link]:
+    """Note in the first finding how many links are left."""
+    first, *others = links
+    if not left:
+        return [first, *others]
+    places = ", ".join(dict.fromkeys(f"{each.path}:{each.span.line}" for each in left))
+    told = f"{len(left)} more {'link' if len(left) == 1 else 'links'} of this bug: {places}"
+    finding = replace(first.finding, notes=(*first.finding.notes, told))
+    return [Link(finding, first.fix), *others]
+
+
+def _was_hidden(trial: Trial, finding: Finding, standing: _Standing, before: Scan) -> bool:
+    """Return whether a new finding tells of a failure that had been there, hidden by another one.
+
+    It has another cause: the edits have not only given the same one another name.
+    """
+    failing = _failing(finding, standing.scan)
+    repaired = [event for link in standing.links for event in link.finding.events if event.kind != "used"]
+    known = {(event.path, event.line) for event in repaired}
+    created = {(event.path, event.line) for event in repaired if event.kind == "created"}
+    is_same = (finding.path, finding.span.line) in known and created <= {(e.path, e.line) for e in finding.events}
+    if not failing or is_same:
+        return False
+    return all(is_hidden(failure, before.failures, trial.programs.space.given_tree) for failure in failing)
+
+
+def _failing(finding: Finding, scan: Scan) -> list[Failure]:
+    """Return the failing operations that a finding tells of."""
+    used = {(event.path, event.line) for event in finding.events if event.kind == "used"}
+    return [failure for failure in scan.failures if (failure.path, failure.line) in used]
+
+
+def _next_link(trial: Trial, standing: _Standing, fresh: list[Finding], before: Scan) -> Link | None:
+    """Return the next link; ``None`` if none is left, or one of them cannot be repaired."""
     done = {identity(link.finding) for link in standing.links}
+    links = []
     for finding in fresh:
         fixes = trial.collected.usable(finding)
-        if fixes and identity(finding) not in done and not trial.collected.left_out(finding):
-            return Link(finding, fixes[0])
-    return None
+        is_open = fixes and identity(finding) not in done and not trial.collected.left_out(finding)
+        failing = _failing(finding, standing.scan)
+        if not is_open or not failing:
+            return None
+        if any(failure.is_read for failure in failing) and not _was_hidden(trial, finding, standing, before):
+            return None  # a value that the host reads before is meant for the CPU
+        links.append(Link(finding, fixes[0]))
+    return links[0] if links else None

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from devfix.engine.failures import is_hidden
 from devfix.engine.outcome import Resolutions
 from devfix.engine.programs import Programs
 from devfix.engine.scan import Scan, identity, scan_again
@@ -24,7 +23,6 @@ __all__ = [
     "NEW_FINDING",
     "Objection",
     "Trial",
-    "fails_as_before",
     "fresh_findings",
     "joined",
     "repaired_along",
@@ -44,14 +42,12 @@ class Objection:
         reason: for the report.
         remaining: the findings that are still there after it.
         fresh: the new findings.
-        links: the same, if all of them are links of the same bug that the failure had hidden.
 
     """
 
     reason: str
     remaining: tuple[Finding, ...] = ()
     fresh: tuple[Finding, ...] = ()
-    links: tuple[Finding, ...] = ()
 
 
 @dataclass
@@ -74,7 +70,7 @@ class Trial:
     def hold(self, before: Scan, fix: Fix, findings: Sequence[Finding], since: Scan | None = None) -> Scan | Objection:
         """Apply a fix for some findings; return the scan after it, or revert it and return the objection.
 
-        With ``since``, the scan before the first link of a chain, further links of it are no objection.
+        With ``since``, the scan before the first link of a chain, new findings are no objection.
         """
         space = self.programs.space
         kept = dict(space.changed)
@@ -83,7 +79,7 @@ class Trial:
             space.changed = kept
             return Objection(after)
         objection = self._objection(before, since or before, after, fix, findings)
-        if objection is None or (since is not None and objection.links):
+        if objection is None or (since is not None and objection.fresh):
             return after
         space.changed = kept
         return replace(objection, reason=f"the edit was dropped, because {objection.reason}")
@@ -119,8 +115,7 @@ class Trial:
             return Objection("the finding is still there after it", remaining)
         fresh = tuple(fresh_findings(since, after))
         if fresh:
-            links = fresh if all(self._is_link(other, findings, since, after) for other in fresh) else ()
-            return Objection(f"{NEW_FINDING} ({fresh[0].code}: {fresh[0].message})", (), fresh, links)
+            return Objection(f"{NEW_FINDING} ({fresh[0].code}: {fresh[0].message})", (), fresh)
         worse = after.hazards.keys() - since.hazards.keys()
         if worse:
             hazard = min(worse)
@@ -129,9 +124,9 @@ class Trial:
             return Objection("what fails would fail all the same")
         if any(self.collected.left_out(other) for other in repaired_along(before, after, fix)):
             return Objection("it would edit what is to be left alone")
-        return self._objection_elsewhere()
+        return self.objection_elsewhere()
 
-    def _objection_elsewhere(self) -> Objection | None:
+    def objection_elsewhere(self) -> Objection | None:
         """Return what fails in other programs after the edit and did not before."""
         self.others = self.programs.others(self.number)
         for number, after in self.others.items():
@@ -147,18 +142,6 @@ class Trial:
                 hazard = min(worse)
                 return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
         return None
-
-    def _is_link(self, other: Finding, findings: Sequence[Finding], before: Scan, after: Scan) -> bool:
-        """Return whether a new finding tells of a failure that had been there, hidden by another one.
-
-        Its cause is another line: the edit has not only given the same cause another name.
-        """
-        causes = {(event.path, event.line) for finding in findings for event in finding.events if event.kind != "used"}
-        used = {(event.path, event.line) for event in other.events if event.kind == "used"}
-        failing = [failure for failure in after.failures if (failure.path, failure.line) in used]
-        if not failing or (other.path, other.span.line) in causes:
-            return False
-        return all(is_hidden(failure, before.failures, self.programs.space.given_tree) for failure in failing)
 
     # --- several edits at once --------------------------------------------------------------------------------
     def with_what_follows(self, before: Scan, fix: Fix) -> Fix | None:
@@ -214,14 +197,6 @@ def fresh_findings(before: Scan, after: Scan) -> list[Finding]:
     known.subtract((other.code, other.path, other.message) for other in after.findings)
     fresh = [other for other in after.findings if known[(other.code, other.path, other.message)] < 0]
     return [other for other in fresh if not _is_fallback(other)]
-
-
-def fails_as_before(before: Scan, after: Scan, fresh: Sequence[Finding]) -> bool:
-    """Return whether new findings only tell of operations that failed before, for another reason."""
-    used = {(event.path, event.line) for finding in fresh for event in finding.events if event.kind == "used"}
-    known = {(failure.path, failure.line, failure.consumer) for failure in before.failures}
-    failing = [failure for failure in after.failures if (failure.path, failure.line) in used]
-    return all((failure.path, failure.line, failure.consumer) in known for failure in failing)
 
 
 def _tells_of_failure(scan: Scan, finding: Finding) -> bool:

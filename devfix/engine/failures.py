@@ -28,6 +28,7 @@ class Failure(NamedTuple):
         consumer: the operation.
         text: the value that makes it fail.
         route: file and line of each statement on the call stack, outermost first.
+        is_read: the operation reads memory of the CPU, which the value has left.
 
     """
 
@@ -36,6 +37,7 @@ class Failure(NamedTuple):
     consumer: str
     text: str
     route: tuple[tuple[str, int], ...]
+    is_read: bool = False
 
 
 def is_hidden(failure: Failure, before: frozenset[Failure], trees: Trees) -> bool:

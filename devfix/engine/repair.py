@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from devfix.engine import chains
 from devfix.engine.edit_trials import FAILS_INSTEAD, NEW_FINDING, Objection, Trial, joined, repaired_along
@@ -84,7 +85,8 @@ class _Repair:
         self.repaired += len(fixes)
         for finding, fix in fixes:
             self.dropped.pop(identity(finding), None)
-            self.collected.settle(self.original.get(identity(finding), finding), Status.FIXED, fix=fix)
+            shown = replace(self.original.get(identity(finding), finding), notes=finding.notes)
+            self.collected.settle(shown, Status.FIXED, fix=fix)
             for other in repaired_along(self.current, after, fix):
                 self.collected.settle(self.original.get(identity(other), other), Status.FIXED, fix=fix)
         self.current = after
@@ -143,20 +145,20 @@ def attempt(trial: Trial, before: Scan, finding: Finding) -> _Repaired | str:
     """Try the fixes of a finding in order; return what was repaired and the scan after it, or the reason."""
     reason = ""
     fixes = trial.collected.usable(finding)
-    hiding: list[Fix] = []
+    opening: list[Fix] = []  # with new findings behind them
     for fix in fixes:
         result = trial.hold(before, fix, (finding,))
         if isinstance(result, Scan):
             return [(finding, fix)], result
         reason = reason or result.reason
-        if result.links:
-            hiding.append(fix)
+        if result.fresh:
+            opening.append(fix)
     for fix in fixes[:1] if NEW_FINDING in reason else ():
         both = trial.with_what_follows(before, fix)
         after = trial.hold(before, both, (finding,)) if both is not None else None
         if both is not None and isinstance(after, Scan):
             return [(finding, both)], after
-    for fix in hiding:
+    for fix in opening:
         followed = chains.follow(trial, before, chains.Link(finding, fix))
         if followed is not None:
             return [(link.finding, link.fix) for link in followed[0]], followed[1]

@@ -185,7 +185,8 @@ def _analyse(
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = list(_hazards(observations))
     scan.hazards = Counter(hazard for _, hazard in hazards)
-    scan.failures = frozenset(_failure(space, point, hazard) for point, hazard in hazards)
+    reads = {use.point for use in observations.host_accesses.values()}
+    scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     scan.folders = observations.folders
     scan.coverage = observations.coverage
 
@@ -304,11 +305,12 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
         yield point, Hazard(point.tree.path, consumer, text)
 
 
-def _failure(space: Workspace, point: ProgramPoint, hazard: Hazard) -> Failure:
+def _failure(space: Workspace, point: ProgramPoint, hazard: Hazard, is_read: bool) -> Failure:
     """Return a failing operation with positions in the given texts."""
     calls = [(frame.tree, frame.stmt.lineno) for frame in point.call_stack]
     route = tuple((tree.path, space.given_line(tree.path, line)) for tree, line in calls)
-    return Failure(hazard.path, space.given_line(hazard.path, point.span.line), hazard.consumer, hazard.text, route)
+    line = space.given_line(hazard.path, point.span.line)
+    return Failure(hazard.path, line, hazard.consumer, hazard.text, route, is_read)
 
 
 def position(finding: Finding) -> tuple[object, ...]:

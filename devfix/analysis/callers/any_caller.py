@@ -23,7 +23,7 @@ from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -39,6 +39,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.interpreter import OutOfBudget
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
@@ -204,6 +205,8 @@ class _AnyCaller:
         if not isinstance(instance, Pointer) or not self._interp.alive:
             return
         built, builders = self._interp.now, self._interp.visited - before
+        if object_at(self._interp, instance, FrameworkInstance) is not None:
+            self._guarded(built, cls.node, self._run_as_framework, instance)
         for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):
             found = find_member(self._interp, cls, hooked.name)
             if isinstance(found, Function) and found.node is hooked and not self._is_left_out(hooked, base):
@@ -252,6 +255,14 @@ class _AnyCaller:
                 self._settle_weights(part)
         else:
             forget_placed(interp, cls, instance)
+
+    def _run_as_framework(self, instance: Pointer) -> None:
+        """Call the methods of an instance as the framework of its base class does."""
+        kept = object_at(self._interp, instance, FrameworkInstance)
+        assert kept is not None
+        assert kept.cls is not None
+        name = ast.Name(kept.name, ast.Load())
+        kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), kept.cls.node))
 
     def _settle_weights(self, module: Pointer) -> None:
         """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""

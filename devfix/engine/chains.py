@@ -1,8 +1,7 @@
 """Chains: the links of one bug, each of which shows when the one before it is repaired.
 
 A failure hides those behind it, and a value that is moved meets others that are not.  All links are repaired.  If one
-cannot be, only those edits stay after which nothing fails but operations that had failed before, or that are reached
-only after one that had.
+cannot be, only those edits stay after which nothing fails but operations that had failed before.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from devfix.engine.edit_trials import Objection, Trial, fresh_findings
-from devfix.engine.failures import Failure, is_hidden
+from devfix.engine.failures import Failure, failed_before, is_hidden
 from devfix.engine.scan import Scan, identity
 from devfix.model import Finding, Fix
 
@@ -53,7 +52,7 @@ def follow(trial: Trial, before: Scan, first: Link) -> tuple[list[Link], Scan] |
             break
         present = _Standing(dict(space.changed), (*present.links, link), result)
         fresh = fresh_findings(before, result)
-        if all(_was_hidden(trial, finding, present, before) for finding in fresh):
+        if all(_failed_before(finding, present, before) for finding in fresh):
             right = present
         link = _next_link(trial, present, fresh, before)
     space.changed = dict(right.texts)
@@ -75,19 +74,17 @@ def _with_note(links: tuple[Link, ...], left: list[Finding]) -> list[Link]:
     return [Link(finding, first.fix), *others]
 
 
-def _was_hidden(trial: Trial, finding: Finding, standing: _Standing, before: Scan) -> bool:
-    """Return whether a new finding tells of a failure that had been there, hidden by another one.
+def _failed_before(finding: Finding, standing: _Standing, before: Scan) -> bool:
+    """Return whether a new finding tells of an operation that had failed before, for another reason.
 
-    It has another cause: the edits have not only given the same one another name.
+    The edits have not only given the same cause another name.
     """
     failing = _failing(finding, standing.scan)
     repaired = [event for link in standing.links for event in link.finding.events if event.kind != "used"]
     known = {(event.path, event.line) for event in repaired}
     created = {(event.path, event.line) for event in repaired if event.kind == "created"}
     is_same = (finding.path, finding.span.line) in known and created <= {(e.path, e.line) for e in finding.events}
-    if not failing or is_same:
-        return False
-    return all(is_hidden(failure, before.failures, trial.programs.space.given_tree) for failure in failing)
+    return bool(failing) and not is_same and all(failed_before(failure, before.failures) for failure in failing)
 
 
 def _failing(finding: Finding, scan: Scan) -> list[Failure]:
@@ -106,7 +103,8 @@ def _next_link(trial: Trial, standing: _Standing, fresh: list[Finding], before: 
         failing = _failing(finding, standing.scan)
         if not is_open or not failing:
             return None
-        if any(failure.is_read for failure in failing) and not _was_hidden(trial, finding, standing, before):
-            return None  # a value that the host reads before is meant for the CPU
+        reads = [failure for failure in failing if failure.is_read]
+        if not all(is_hidden(failure, before.failures, trial.programs.space.given_tree) for failure in reads):
+            return None  # a value that the host has read by then is meant for the CPU
         links.append(Link(finding, fixes[0]))
     return links[0] if links else None

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Failure", "comes_after", "is_hidden"]
+__all__ = ["Failure", "comes_after", "failed_before", "is_hidden"]
 
 _FOLLOWED = (ast.With, ast.AsyncWith, ast.For, ast.AsyncFor, ast.While, ast.Try)
 
@@ -40,13 +40,15 @@ class Failure(NamedTuple):
     is_read: bool = False
 
 
+def failed_before(failure: Failure, before: frozenset[Failure]) -> bool:
+    """Return whether an operation had failed before, whatever the value."""
+    operation = failure.path, failure.line, failure.consumer
+    return any(operation == (other.path, other.line, other.consumer) for other in before)
+
+
 def is_hidden(failure: Failure, before: frozenset[Failure], trees: Trees) -> bool:
     """Return whether an operation had failed before, or is reached only after one that had."""
-    return any(
-        (failure.path, failure.line, failure.consumer) == (other.path, other.line, other.consumer)
-        or comes_after(failure, other, trees)
-        for other in before
-    )
+    return failed_before(failure, before) or any(comes_after(failure, other, trees) for other in before)
 
 
 def comes_after(failure: Failure, earlier: Failure, trees: Trees) -> bool:

@@ -161,3 +161,18 @@ def test_methods_get_what_their_framework_passes(library, framework, statement, 
     observations = library(FRAMEWORK.format(**{**parts, framework: statement}))
     assert bool(observations.mismatches) == meets
     assert not any(mismatch.latent for mismatch in observations.mismatches)
+
+
+@pytest.mark.parametrize(
+    ("argument", "meets"),
+    [
+        pytest.param("x.cpu()", False, id="sent-there"),
+        pytest.param("torch.ones(3)", True, id="made-there"),
+    ],
+)
+def test_an_object_that_is_fed_from_the_cpu_stays_there(library, argument, meets):
+    text = "from elsewhere import Decoder\n\n" + module(
+        ["self.fc = nn.Linear(3, 3)", "self.decoder = Decoder(size)"],
+        ["x = self.fc(x) * torch.ones(3).to(x)", f"return self.decoder({argument})"],
+    )
+    assert bool(library(text).mismatches) == meets

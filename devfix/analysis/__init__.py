@@ -24,7 +24,8 @@ from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
 from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
-from devfix.analysis.program import Program, Reader
+from devfix.analysis.program import Program, PythonModule, Reader
+from devfix.analysis.working_devices import mixed_placements
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -127,19 +128,24 @@ def analyse_library(
             return None
     elif (module := facts.module(path)) is not None:
         observations.coverage = coverage_of_library(module, facts, (), ())
-    observations.offloading = _offloading(Program(read, root, parse), observations, left_out, subscriptions)
+    program = Program(read, root, parse)
+    module = program.entry(path)
+    if module is not None:
+        for placement in mixed_placements(module.tree):
+            observations.record(placement)
+        observations.offloading = _offloading(program, module, observations, left_out, subscriptions)
     return observations
 
 
 def _offloading(
     program: Program,
+    module: PythonModule,
     observations: Observations,
     reached: frozenset[tuple[str, int]],
     subscriptions: Sequence[Subscription[Any]],
 ) -> Observations | None:
     """Return the observations of objects that offload their modules; ``None`` if the file has no class of them."""
-    module = program.entry(observations.path)
-    if module is None or not offloads_modules(module.tree):
+    if not offloads_modules(module.tree):
         return None
     found = Observations(observations.path, preferred_device=observations.preferred_device, is_library=True)
     interp = AbstractInterpreter(program, found, subscriptions=subscriptions)

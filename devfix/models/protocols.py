@@ -14,14 +14,14 @@ _LIGHTNING_END = ("", "batch", "number", "number")
 
 # Words by method and position.
 # https://lightning.ai/docs/pytorch/stable/common/lightning_module.html
-_LIGHTNING_MODULE = {
+_LIGHTNING_MODULE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("training_step", "validation_step", "test_step", "predict_step"), _LIGHTNING_STEP),
     **dict.fromkeys(("on_train_batch_end", "on_validation_batch_end", "on_test_batch_end"), _LIGHTNING_END),
     "on_train_batch_start": ("batch", "number"),
 }
 # https://fairseq.readthedocs.io/en/latest/criterions.html, https://fairseq.readthedocs.io/en/latest/tasks.html
-_FAIRSEQ_CRITERION = {"forward": ("module", "batch", "")}
-_FAIRSEQ_TASK = {
+_FAIRSEQ_CRITERION: dict[str, tuple[str, ...]] = {"forward": ("module", "batch", "")}
+_FAIRSEQ_TASK: dict[str, tuple[str, ...]] = {
     "train_step": ("batch", "module", "module", "", "number", ""),
     "valid_step": ("batch", "module", "module"),
 }

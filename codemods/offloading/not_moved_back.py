@@ -2,7 +2,9 @@
 Checks for modules that are moved to the CPU temporarily, to be saved, exported, evaluated or to free memory, and are
 then used with tensors on the accelerator because they are not moved back. Methods of a class that no program calls
 are checked with all modules on the accelerator before the first call; `generate`, `__call__` and other methods that run
-once per request are called twice.
+once per request are called twice. A use of a module is also reported if other methods of the class first bring the
+module back from the CPU (`if self.vae.device == torch.device("cpu"):`), or if a statement that restores its placement
+follows the same step elsewhere.
 
 ## Why is this bad?
 `Module.cpu()` and `Module.to("cpu")` work in place: from then on every reference to the model sees it on the CPU. The
@@ -52,6 +54,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.offloading._unguarded_uses import unguarded_findings
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.callers.restored_stages import UnrestoredStage
 from devfix.analysis.domain.location import ProgramPoint
@@ -86,10 +89,16 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
     told: set[tuple[object, ...]] = set()
     for each in (observations, observations.offloading):
-        for finding in (*_detect(each), *map(_unrestored, each.of(UnrestoredStage))) if each is not None else ():
+        for finding in _all_findings(each) if each is not None else ():
             if (place := (finding.path, finding.span)) not in told:
                 told.add(place)
                 yield finding
+
+
+def _all_findings(observations: Observations) -> Iterator[Finding]:
+    yield from _detect(observations)
+    yield from map(_unrestored, observations.of(UnrestoredStage))
+    yield from unguarded_findings(observations, RULE.code, RULE.name)
 
 
 def _detect(observations: Observations) -> Iterator[Finding]:

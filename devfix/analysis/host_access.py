@@ -63,8 +63,11 @@ def note_access(
 
 def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU."""
-    function = interp.activation.function if interp.activation is not None else None
-    if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
+    activation = interp.activation
+    function = activation.function if activation is not None else None
+    if not interp.observations.is_library or activation is None or function is None:
+        return False
+    if isinstance(function.node, ast.Lambda):
         return False
     if assumes_array(interp):
         return True  # an array that was converted goes back
@@ -72,7 +75,7 @@ def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     tree = function.module.tree
     if role(function.node, owner, tree) is Role.HOST:
         return True
-    is_called_by_anyone = interp.activation.parent is not None and interp.activation.parent.function is None
+    is_called_by_anyone = activation.parent is not None and activation.parent.function is None
     return (
         is_called_by_anyone
         and function.node.name != "forward"

@@ -85,7 +85,8 @@ def levelled(findings: Iterable[Finding], observations: Observations) -> list[Fi
 def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     """Return the basis of what fails in each line, the strongest of several."""
     found: dict[tuple[str, int], Basis] = {}
-    for failing in (*observations.mismatches, *observations.host_accesses.values()):
+    everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
+    for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
         found[place] = min(found.get(place, Basis.GUESS), _basis(failing), key=list(Basis).index)
     return found

@@ -41,6 +41,7 @@ __all__ = ["flag_value", "matches", "tests_device", "truth", "truth_of", "unknow
 
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
+_OTHER_BACKENDS = frozenset({"mps", "xpu", "npu"})
 
 
 def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
@@ -130,7 +131,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         left_value = interp.evaluate(left)
     right_value = interp.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
-        equal = _equal(left_value, right_value)
+        equal = False if _is_other_backend(interp, left_value, right_value) else _equal(left_value, right_value)
         if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
             equal = True
         if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
@@ -242,6 +243,15 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
     return False if device.device == CPU else None
 
 
+def _is_other_backend(interp: Interpreter, device: Value, name: Value) -> bool:
+    """Return whether a device is compared with ``"mps"`` in a file that names CUDA, which the accelerator is then."""
+    if not isinstance(device, DeviceValue) or not isinstance(name, Const) or not isinstance(name.value, str):
+        return False
+    assert interp.activation is not None
+    is_named = name.value.split(":")[0] in _OTHER_BACKENDS and device.device != CPU
+    return is_named and "cuda" in interp.activation.module.tree.text
+
+
 def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
     """Return false for ``mode == "test"`` if the path assumes ``mode == "train"``; else ``None``."""
     if not isinstance(right, Const):
@@ -259,6 +269,8 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
         if item.value in _LAUNCHER_VARIABLES:
             return interp.scenario.multi_accelerator
         if isinstance(container, DeviceValue):
+            if _is_other_backend(interp, container, item):
+                return False
             if any(word in item.value for word in _ACCELERATOR_NAMES):
                 return container.device != CPU if container.device.known else None
             return container.device == CPU if item.value == "cpu" and container.device.known else None

@@ -38,7 +38,7 @@ def test_the_first_command_prints_what_the_readme_shows():
     assert done.stdout[done.stdout.index("@@") :] in README
     for line in done.stderr.splitlines():
         if " | " in line:  # source lines are shortened in the README
-            number, told = line.split(" | ")[0].strip(), line.split("  ")[-1]
+            number, told = line.split(" | ")[0].strip(), line.split("  ")[-1].strip()
             assert re.search(rf"^ +{number} \| .*  {re.escape(told)}$", README, flags=re.MULTILINE)
         elif not line.endswith("would change"):
             assert line in README

@@ -158,3 +158,78 @@ def test_where_a_module_is_behind_the_training_is_not_known(met):
 def test_ignite_gives_its_function_what_the_loader_has(met):
     step = "model.cuda()\ndef step(engine, batch):\n    model(batch[0])\nEngine(step).run(loader)"
     assert met(f"{SETUP}\n{step}") == ["model(batch[0])"]
+
+
+EMA = """
+class Average:
+    def __init__(self, parameters):
+        self.shadow = [each.clone().detach() for each in parameters]
+
+    def to(self, device):
+        self.shadow = [each.to(device) for each in self.shadow]
+
+    def step(self, parameters):
+        for kept, parameter in zip(self.shadow, list(parameters)):
+            kept.sub_(0.1 * (kept - parameter))
+
+average = Average(model.parameters())
+
+def hook(models, folder):
+    average.shadow = Average(nn.Linear(3, 3).parameters()).shadow
+    {then}
+
+accelerator.register_load_state_pre_hook(hook)
+model = accelerator.prepare(model)
+average.to(accelerator.device)
+if resume():
+    accelerator.{resumes}
+average.step(model.parameters())
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "resumes", "expected"),
+    [
+        pytest.param("", "load_state('out')", ["kept.sub_(0.1 * (kept - parameter))"], id="on-the-cpu"),
+        pytest.param("average.to(accelerator.device)", "load_state('out')", [], id="moved"),
+        pytest.param("models.pop()(torch.ones(3))", "load_state('out')", ["models.pop()(torch.ones(3))"], id="models"),
+        pytest.param("", "save_state('out')", [], id="another-hook"),
+    ],
+)
+def test_accelerate_calls_the_hooks_of_a_resumed_state(met, then, resumes, expected):
+    found = met(f"{SETUP}\n{EMA.format(then=then, resumes=resumes)}")
+    assert found[: len(expected) or None] == expected
+
+
+def test_a_hook_of_saving_gets_models_weights_and_folder(met):
+    hook = "def hook(models, weights, folder):\n    models[0](torch.ones(3))"
+    calls = "accelerator.register_save_state_pre_hook(hook)\naccelerator.prepare(model)\naccelerator.save_state('out')"
+    assert met(f"{SETUP}\n{hook}\n{calls}") == ["models[0](torch.ones(3))"]
+
+
+PRETRAINED = """
+from transformers import BertModel, BertPreTrainedModel
+
+class Scorer(BertPreTrainedModel):
+    def __init__(self, config, size=3):
+        super().__init__(config)
+        self.encoder = BertModel(config)
+        self.scale = torch.ones(size)
+
+    def forward(self, ids):
+        return self.encoder(ids)[0] * self.scale
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        pytest.param(
+            "Scorer.from_pretrained('a').cuda()(x.cuda())", ["return self.encoder(ids)[0] * self.scale"], id="attribute"
+        ),
+        pytest.param("Scorer.from_pretrained('a', size=4)(x)", [], id="all-on-the-cpu"),
+        pytest.param("Scorer.from_pretrained('a', device_map='auto')(x.cuda())", [], id="dispatched"),
+    ],
+)
+def test_a_pretrained_project_class_is_constructed(met, program, expected):
+    assert met(f"{SETUP}\n{PRETRAINED}\n{program}") == expected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, Opaque, object_at
 from devfix.analysis.domain.state import Unreachable
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, TupleValue, Value
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, TupleValue, Union, Value, join
 from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batch_objects, module_tree, modules
@@ -28,6 +28,8 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
 
     Optimizers and schedulers are returned unchanged.
     """
+    if isinstance(value, Union):
+        return join(prepare(interp, option, device, node) for option in value.alternatives)
     if isinstance(value, Pointer):
         obj = interp.heap_object(value)
         if isinstance(obj, Module) or (isinstance(obj, Opaque) and obj.constructed):

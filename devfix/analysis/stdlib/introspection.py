@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     IterableOf,
     Keywords,
     Number,
+    Parameters,
     Pointer,
     Tensor,
     Text,
@@ -121,8 +122,8 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
         return name == "builtins.str"
     if isinstance(value, (Text, Number, Const, DeviceValue)):
         return False if name in ("torch.Tensor", "torch.nn.Module") else None
-    if isinstance(value, IterableOf):
-        return False if name == "torch.Tensor" else None
+    if isinstance(value, (IterableOf, Parameters)):
+        return False if name in ("torch.Tensor", "torch.nn.Module") else None
     if isinstance(value, Pointer):
         return interp.heap_object(value).is_a(cls, name)
     return None

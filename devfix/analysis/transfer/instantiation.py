@@ -14,6 +14,7 @@ from devfix.analysis.domain.classes import (
     mro,
 )
 from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -22,6 +23,7 @@ from devfix.analysis.domain.values import (
     Function,
     IterableOf,
     Pointer,
+    Unknown,
     Value,
 )
 from devfix.analysis.overlays.transformers_ import TrainerObject
@@ -35,7 +37,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["enter_context", "instantiate", "new_instance"]
+__all__ = ["enter_context", "instantiate", "instantiate_with_options", "new_instance"]
 
 
 _MAPPINGS = frozenset(
@@ -66,6 +68,28 @@ def instantiate(
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
     return pointer
+
+
+def instantiate_with_options(interp: Interpreter, cls: ClassValue, options: dict[str, Value], node: ast.Call) -> Value:
+    """Create an instance as ``from_pretrained`` and other constructors of libraries do: what they pass is in a file.
+
+    Arguments of the constructor that are not among ``options`` and have no default are unknown.
+    """
+    constructor = find_member(interp, cls, "__init__")
+    if not isinstance(constructor, Function):
+        return instantiate(interp, cls, [], {}, node)
+    spec = constructor.node.args
+    parameters = [*spec.posonlyargs, *spec.args][1:]
+    required = parameters[: len(parameters) - len(spec.defaults)]
+    required += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is None]
+    given = {each.arg: options[each.arg] for each in (*parameters, *spec.kwonlyargs) if each.arg in options}
+    missing: dict[str, Value] = {each.arg: Unknown(f"{cls.node.name}.{each.arg}") for each in required}
+    before = interp.now.fork()
+    try:
+        return instantiate(interp, cls, [], {**missing, **given}, node)
+    except Unreachable:
+        interp.state = before
+        return new_instance(interp, cls, node)
 
 
 def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointer:

@@ -33,6 +33,7 @@ from devfix.analysis.stdlib import containers, introspection, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
 from devfix.analysis.torch.tensor_methods import tensor_method
+from devfix.analysis.transfer import instantiation
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -100,11 +101,11 @@ def _class_method(
         return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
     if classes.is_module_class(interp, cls) and name.startswith(("from_", "load_from_")):
         names = classes.external_bases(cls)
-        managed = "device_map" in keywords or any(classes.is_managed(base) for base in names)
-        device = UNKNOWN_DEVICE if managed else interp.default_device
-        pointer = module_objects.make(interp, names[0] if names else "", node, device)
-        interp.now.update(pointer, cls=cls)
-        return pointer
+        if "device_map" in keywords or any(classes.is_managed(base) for base in names):
+            pointer = module_objects.make(interp, names[0] if names else "", node, UNKNOWN_DEVICE)
+            interp.now.update(pointer, cls=cls)
+            return pointer
+        return instantiation.instantiate_with_options(interp, cls, keywords, node)
     return UNKNOWN
 
 

@@ -11,6 +11,7 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import Binding, Transfer
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
+from devfix.fixes.tensors.argument_moves import move_argument
 from devfix.fixes.tensors.companions import move_beside_companion
 from devfix.fixes.tensors.comprehensions import move_container
 from devfix.fixes.tensors.misplaced_items import (
@@ -49,7 +50,7 @@ def batch_fixes(observations: Observations, misplaced_items: Sequence[MisplacedI
         and transfer.device == "accelerator"
         and transfer.origin.path not in paths
     ] or moved_siblings(observations, misplaced_items[0])
-    for plan in (_beside_companions, move_beside_siblings, move_with_helper, _at_names, move_container, _at_uses):
+    for plan in _PLANS:
         planned: list[PlannedEdit] = []
         for misplaced in misplaced_items:
             parts = plan(observations, misplaced, siblings)
@@ -85,6 +86,20 @@ def _merge_conditions(edits: Iterable[Edit]) -> tuple[Edit, ...]:
                 continue
         merged.append(edit)
     return tuple(merged)
+
+
+# --- at a call -----------------------------------------------------------------------------------------------------
+def _at_calls(
+    observations: Observations, misplaced: MisplacedItem, siblings: Sequence[Transfer]
+) -> list[PlannedEdit] | None:
+    """Return the move of the argument that passes the item on, if the item has no name earlier that could be moved."""
+    for binding in bindings_of(observations, misplaced):
+        planned = move_argument(observations, misplaced, binding)
+        if planned is not None:
+            return [planned]
+        if _at_name(observations, misplaced, binding) is not None:
+            return None
+    return None
 
 
 # --- at the item's name ---------------------------------------------------------------------------------------------
@@ -179,3 +194,14 @@ def _trailer_at(
         return Move(beside[-1].point).trailer()
     style = style_at(observations, point, misplaced, call_frame)
     return style[0] if style is not None and style[1] is None else None
+
+
+_PLANS = (
+    _beside_companions,
+    move_beside_siblings,
+    move_with_helper,
+    _at_calls,
+    _at_names,
+    move_container,
+    _at_uses,
+)

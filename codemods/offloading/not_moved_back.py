@@ -1,6 +1,8 @@
 """## What it does
 Checks for modules that are moved to the CPU temporarily, to be saved, exported, evaluated or to free memory, and are
-then used with tensors on the accelerator because they are not moved back.
+then used with tensors on the accelerator because they are not moved back. Methods of a class that no program calls
+are checked with all modules on the accelerator before the first call; `generate`, `__call__` and other methods that run
+once per request are called twice.
 
 ## Why is this bad?
 `Module.cpu()` and `Module.to("cpu")` work in place: from then on every reference to the model sees it on the CPU. The
@@ -52,7 +54,9 @@ from dataclasses import dataclass
 
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, CPU
+from devfix.analysis.domain.objects import Module
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
@@ -79,6 +83,15 @@ def _note_move(interp: Interpreter, moved: ModuleMoved) -> None:
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
+    told: set[tuple[object, ...]] = set()
+    for each in (observations, observations.offloading):
+        for finding in _detect(each) if each is not None else ():
+            if (place := (finding.path, finding.span)) not in told:
+                told.add(place)
+                yield finding
+
+
+def _detect(observations: Observations) -> Iterator[Finding]:
     found: dict[tuple[object, ...], list[OffloadedUse]] = {}
     for offloaded_use in _offloaded_uses(observations):
         found.setdefault(offloaded_use.moved.key, []).append(offloaded_use)
@@ -102,9 +115,23 @@ def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
                 moved = state.at(part.id).last_moved_at if state.has(part.id) else None
                 if moved is None or moved not in moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
-                before = moved.state
-                if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
+                if _was_on_accelerator(part, state, moved.state):
                     yield OffloadedUse(moved, part, mismatch)
+
+
+def _was_on_accelerator(part: Pointer, state: State, before: State | None) -> bool:
+    """Return whether a module, or the one that it was found in later, was on the accelerator before the move."""
+    seen: set[Pointer] = set()
+    pending = [part]
+    while before is not None and pending:
+        module = pending.pop()
+        if before.has(module.id):
+            if ACCELERATOR in before.at(module.id).devices:
+                return True
+        elif module not in seen and isinstance(obj := state.at(module.id), Module):
+            seen.add(module)
+            pending.extend(obj.parents)
+    return False
 
 
 def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Finding:

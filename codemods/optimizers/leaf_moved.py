@@ -43,11 +43,10 @@ from collections.abc import Iterator
 from codemods.optimizers._leaf_moves import SUBSCRIPTIONS, LeafMove
 from devfix.analysis import Observations
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import names_in
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, names_in
 
 __all__ = ["RULE"]
 

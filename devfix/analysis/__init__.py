@@ -16,6 +16,7 @@ from typing import Any
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
 from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.offloading import call_offloading_methods, offloads_modules
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
@@ -118,12 +119,34 @@ def analyse_library(
 
     """
     observations = Observations(path, preferred_device=device, is_library=True)
-    if facts is not None and watch is None and facts.is_transparent(path):
-        return observations
-    program = Program(read, root, parse)
     left_out = frozenset(reached)
-    followed = _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts)
-    return observations if followed else None
+    if facts is None or watch is not None or not facts.is_transparent(path):
+        program = Program(read, root, parse)
+        if not _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts):
+            return None
+    observations.offloading = _offloading(Program(read, root, parse), observations, left_out, subscriptions)
+    return observations
+
+
+def _offloading(
+    program: Program,
+    observations: Observations,
+    reached: frozenset[tuple[str, int]],
+    subscriptions: Sequence[Subscription[Any]],
+) -> Observations | None:
+    """Return the observations of objects that offload their modules; ``None`` if the file has no class of them."""
+    module = program.entry(observations.path)
+    if module is None or not offloads_modules(module.tree):
+        return None
+    found = Observations(observations.path, preferred_device=observations.preferred_device, is_library=True)
+    interp = AbstractInterpreter(program, found, subscriptions=subscriptions)
+    module.env = interp.new_env()
+    interp.now.bind(module.env, "__name__", Const("library"))
+    with suppress(OutOfBudget, Unreachable):
+        interp.run_body(module)
+        call_offloading_methods(interp, module, reached)
+    observations.folders.update(program.folders)
+    return found
 
 
 def _follow(

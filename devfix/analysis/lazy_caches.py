@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, object_at
 from devfix.analysis.domain.values import CPU, Pointer, Tensor, Value, alternatives
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -24,7 +24,7 @@ def rebuild_statements(interp: Interpreter, stmt: ast.If) -> list[ast.Assign]:
     """Return the assignments of an ``if`` that checks the shape of a placeholder and rebuilds it."""
     checked = {
         text_of(node.value)
-        for node in ast.walk(stmt.test)
+        for node in walk(stmt.test)
         if isinstance(node, ast.Attribute) and node.attr in _SHAPE_ATTRIBUTES
     }
     return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _rebuilds(interp, inner, checked)]

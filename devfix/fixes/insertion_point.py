@@ -8,7 +8,7 @@ import builtins
 from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.scopes import asks_for_accelerator, visible
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, names_in
 
 __all__ = [
     "all_live",
@@ -17,7 +17,6 @@ __all__ = [
     "headers",
     "hoisted",
     "inside_module",
-    "names_in",
     "read_expression",
     "same_function",
     "under_if",
@@ -30,11 +29,6 @@ def under_if(point: ProgramPoint) -> bool:
     """Return whether an ``if`` on more than the accelerator encloses a program point, inside its function."""
     tests = [stmt.test for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
     return not all(asks_for_accelerator(test) for test in tests)
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """Return the plain names in an expression."""
-    return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
 
 
 def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:

@@ -11,7 +11,7 @@ from typing import cast
 from devfix.model import Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 
-__all__ = ["SourceTree", "leaf_conditions", "position", "text_of", "walk"]
+__all__ = ["SourceTree", "leaf_conditions", "names_in", "position", "text_of", "walk"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 
@@ -193,6 +193,12 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
         return f"{text_of(node.value)}.{node.attr}"
     return ast.unparse(node)
+
+
+@lru_cache(maxsize=65536)
+def names_in(node: ast.AST) -> frozenset[str]:
+    """Return the plain names in an expression (cached)."""
+    return frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name))
 
 
 def leaf_conditions(test: ast.expr) -> list[ast.expr]:

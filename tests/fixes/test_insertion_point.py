@@ -14,7 +14,6 @@ from devfix.fixes.insertion_point import (
     headers,
     hoisted,
     inside_module,
-    names_in,
     read_expression,
     same_function,
     under_if,
@@ -71,15 +70,6 @@ def test_a_statement_outside_loops_is_not_hoisted():
     statement = statement_of(NESTED, "inner()")
 
     assert hoisted(NESTED, statement, None) is statement
-
-
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [("a.b[c](d=e)", {"a", "c", "e"}), ("'a'", set()), ("[x for x in y]", {"x", "y"})],
-    ids=["chain", "string", "comprehension"],
-)
-def test_names_are_plain_names(text, names):
-    assert names_in(ast.parse(text)) == names
 
 
 def test_a_target_is_an_expression_that_is_not_read():

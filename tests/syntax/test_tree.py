@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from devfix.model import Span
-from devfix.syntax.tree import SourceTree, leaf_conditions
+from devfix.syntax.tree import SourceTree, leaf_conditions, names_in
 
 
 def named(tree: SourceTree, name: str) -> ast.AST:
@@ -67,3 +67,12 @@ def test_conditions_that_stand_twice_are_known():
     tree = SourceTree("a.py", "if a and b:\n    pass\nx = 1 if a else 2\nif c:\n    pass\n")
 
     assert tree.repeated_conditions == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [("a.b[c](d=e)", {"a", "c", "e"}), ("'a'", set()), ("[x for x in y]", {"x", "y"})],
+    ids=["chain", "string", "comprehension"],
+)
+def test_names_are_plain_names(text, names):
+    assert names_in(ast.parse(text)) == names

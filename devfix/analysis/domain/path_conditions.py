@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import names_in, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -59,8 +59,9 @@ def _scope(interp: Interpreter, test: ast.expr) -> str:
     assert activation is not None
     if activation.function is None:
         return ""
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)} - {"self", "cls"}
-    is_local = any(interp.now.lookup(activation.env, name) is not None for name in names)
+    is_local = any(
+        name not in ("self", "cls") and interp.now.lookup(activation.env, name) is not None for name in names_in(test)
+    )
     return f"{activation.env}:" if is_local else ""
 
 
@@ -104,7 +105,7 @@ def assumed(interp: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
     """Assume a condition within one expression: ``v.to(device) if torch.is_tensor(v) else v``."""
     assert interp.activation is not None
     env = interp.activation.env
-    names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    names = names_in(test)
     saved_values = {name: interp.now.envs.get(env, {}).get(name) for name in names}
     saved_assumptions = dict(interp.now.assumptions)
     assume(interp, test, holds)

@@ -14,6 +14,7 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
+    DType,
     Keywords,
     Number,
     Origin,
@@ -76,6 +77,8 @@ class ModuleObject(Module):
             return UNKNOWN
         if name == "device":
             return DeviceValue(module_tree.weights_device(interp, pointer))
+        if name == "dtype" and self.is_opaque:
+            return DType()  # of models of Transformers and Diffusers
         if name in ("weight", "bias") and self.weights and self.cls is None:
             return Tensor(self.device, (Origin("parameter", pointer.id),))
         if name in _SETTINGS and self.cls is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
@@ -32,7 +33,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -309,11 +310,12 @@ def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
+@lru_cache(maxsize=16384)
 def tests_device(test: ast.expr) -> bool:
     """Return whether a condition tests a device: ``not x.is_cuda``, ``p.device != device``."""
-    names = {node.attr for node in ast.walk(test) if isinstance(node, ast.Attribute)}
+    names = {node.attr for node in walk(test) if isinstance(node, ast.Attribute)}
     return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (
-        "device" in names and any(isinstance(node, ast.Compare) for node in ast.walk(test))
+        "device" in names and any(isinstance(node, ast.Compare) for node in walk(test))
     )
 
 

@@ -26,6 +26,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
+from devfix.analysis.overlays import diffusers_
 from devfix.analysis.overlays.transformers_ import TrainerObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import library_modules, optimizers
@@ -113,7 +114,13 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
-    kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
+    kind = (
+        TrainerObject
+        if is_device_placing_trainer(cls)
+        else diffusers_.PipelineObject
+        if diffusers_.is_pipeline(cls)
+        else InstanceObject
+    )
     return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
 
 

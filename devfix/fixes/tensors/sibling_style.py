@@ -10,7 +10,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import Binding, Transfer
 from devfix.analysis.scopes import visible
-from devfix.fixes.insertion_point import inside_module, names_in, same_function
+from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
@@ -21,6 +21,7 @@ from devfix.fixes.tensors.misplaced_items import (
     is_plain_access,
 )
 from devfix.model import InsertStatement, Where
+from devfix.syntax.tree import names_in
 
 __all__ = ["move_beside_siblings", "move_with_helper"]
 

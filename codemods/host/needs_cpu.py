@@ -39,8 +39,9 @@ print(np.mean(losses))
 
 ## Fix safety
 Safe: `.cpu()` returns a tensor that is already on the CPU unchanged. Where the result of an elementwise function meets
-the accelerator again, PyTorch's function is used: `torch.exp(x)` for `np.exp(x)`. `.item()` is used only for one-element tensors in
-a list whose elements are read only as numbers. `.detach()` is added if the tensor requires grad.
+the accelerator again, PyTorch's function is used: `torch.exp(x)` for `np.exp(x)`. `.item()` is used only for
+one-element tensors in a list whose elements are read only as numbers. `.detach()` is added if the tensor requires
+grad.
 
 ## References
 - [Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)

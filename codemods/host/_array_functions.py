@@ -90,7 +90,7 @@ def calls_that_mix(observations: Observations) -> frozenset[ast.Call]:
 
 
 def in_pytorch(observations: Observations, point: ProgramPoint) -> Edit | None:
-    """Return the edit to PyTorch's function: ``torch.exp(x)``, or ``torch.clamp(x, min=0)`` for ``np.maximum(x, 0)``."""
+    """Return the edit to PyTorch's function: ``torch.exp(x)``, ``torch.clamp(x, min=0)`` for ``np.maximum(x, 0)``."""
     call = next((each for each in observations.of(_ArrayCall) if each.node is point.node), None)
     if call is None or "torch" not in visible(point, point.call_frame):
         return None

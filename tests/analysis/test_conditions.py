@@ -226,3 +226,16 @@ def test_the_accelerator_of_a_program_without_cuda_may_have_another_backend(anal
     text = "x = torch.ones(3).to(args.device)\nif args.device.type == 'mps':\n    x + torch.ones(3)\n"
 
     assert len(analyse(text).mismatches) == 1
+
+
+@pytest.mark.parametrize("test", ["device.type != 'cpu'", "model.device.type == 'cuda'"])
+def test_a_device_that_is_not_known_is_the_accelerator(place, test):
+    program = f"""
+    model = load_any("a")
+    device = next(model.parameters()).device
+    use = {test}
+    x = torch.ones(3)
+    if use:
+        x = x.cuda()
+    """
+    assert place(program, "x") == "accelerator"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key
+from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -139,6 +140,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = False
         if equal is None:
             equal = _assumed_equal(interp, test, left_value, right_value)
+        if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
+            equal = {Const("cpu"): False, Const("cuda"): True}.get(right_value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
@@ -168,6 +171,12 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
 def _is_rank(node: ast.expr, value: Value) -> bool:
     """Return whether an expression is a process rank: ``local_rank``, ``dist.get_rank()``."""
     return isinstance(value, (Number, Unknown)) and "rank" in text_of(node).lower()
+
+
+def _is_device(node: ast.expr, value: Value) -> bool:
+    """Return whether an expression is the kind of a device that is not known: ``module.device.type``."""
+    is_unknown = isinstance(value, Unknown) or (isinstance(value, DeviceValue) and not value.device.known)
+    return is_unknown and text_of(node).endswith("device.type")
 
 
 def _is_device_count(node: ast.expr) -> bool:

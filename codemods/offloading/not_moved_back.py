@@ -53,6 +53,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.analysis import Interpreter, Observations
+from devfix.analysis.callers.restored_stages import UnrestoredStage
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State
@@ -62,7 +63,7 @@ from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
-from devfix.model import Finding, Fix, Severity
+from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE", "MoveToCPU"]
@@ -85,7 +86,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
     told: set[tuple[object, ...]] = set()
     for each in (observations, observations.offloading):
-        for finding in _detect(each) if each is not None else ():
+        for finding in (*_detect(each), *map(_unrestored, each.of(UnrestoredStage))) if each is not None else ():
             if (place := (finding.path, finding.span)) not in told:
                 told.add(place)
                 yield finding
@@ -156,6 +157,36 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
         ),
         found,
         "" if found else "no scope in which it could be moved back names both the module and the device",
+    )
+
+
+def _unrestored(found: UnrestoredStage) -> Finding:
+    """Return the finding of a stage that may move a module, and beside which its placement is not restored."""
+    tree = found.tree
+    code, stage = tree.source(found.restore), tree.source(found.stage)
+
+    others = {node.id for node in ast.walk(found.restore) if isinstance(node, ast.Name)} - {"self"}
+    edit = InsertStatement(tree.path, tree.span(found.anchor), Where.AFTER, code)
+
+    def event(node: ast.stmt, kind: str, note: str) -> Event:
+        span = tree.span(node)
+        return Event(kind, tree.path, span.line, span.column, tree.line(span.line), note)
+
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT,
+        tree.path,
+        tree.span(found.stage),
+        f"`{found.module}` may be left on the CPU by `{stage}`, and is used without `{code}`",
+        (
+            event(found.restored, "moved", f"elsewhere `{code}` follows"),
+            event(found.stage, "moved", "may move it here"),
+            event(found.anchor, "missing", "its placement is not restored after this"),
+            event(found.use, "used", "it is used here"),
+        ),
+        () if others else (Fix(f"restore the placement like in other places: `{code}`", (edit,)),),
+        "the statement that restores it elsewhere uses names of another method" if others else "",
     )
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
+from devfix.analysis.callers.coverage import coverage_of_library, coverage_of_program
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.offloading import call_offloading_methods, offloads_modules
 from devfix.analysis.domain.protocol import Interpreter, Watch
@@ -23,7 +24,8 @@ from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import Const
 from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
-from devfix.analysis.program import Program, Reader
+from devfix.analysis.program import Program, PythonModule, Reader
+from devfix.analysis.working_devices import mixed_placements
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -124,19 +126,26 @@ def analyse_library(
         program = Program(read, root, parse)
         if not _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts):
             return None
-    observations.offloading = _offloading(Program(read, root, parse), observations, left_out, subscriptions)
+    elif (module := facts.module(path)) is not None:
+        observations.coverage = coverage_of_library(module, facts, (), ())
+    program = Program(read, root, parse)
+    module = program.entry(path)
+    if module is not None:
+        for placement in mixed_placements(module.tree):
+            observations.record(placement)
+        observations.offloading = _offloading(program, module, observations, left_out, subscriptions)
     return observations
 
 
 def _offloading(
     program: Program,
+    module: PythonModule,
     observations: Observations,
     reached: frozenset[tuple[str, int]],
     subscriptions: Sequence[Subscription[Any]],
 ) -> Observations | None:
     """Return the observations of objects that offload their modules; ``None`` if the file has no class of them."""
-    module = program.entry(observations.path)
-    if module is None or not offloads_modules(module.tree):
+    if not offloads_modules(module.tree):
         return None
     found = Observations(observations.path, preferred_device=observations.preferred_device, is_library=True)
     interp = AbstractInterpreter(program, found, subscriptions=subscriptions)
@@ -171,7 +180,9 @@ def _follow(
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
-    if left_out is not None:
-        call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    if left_out is None:
+        observations.coverage = coverage_of_program(module, interp.visited)
+    else:
+        observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
     observations.folders.update(program.folders)
     return True

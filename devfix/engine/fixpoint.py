@@ -26,7 +26,18 @@ from devfix.engine.parallel_scan import scan_all
 from devfix.engine.project_models import stub_problems
 from devfix.engine.scan import Identity, Scan, identity, scan_again
 from devfix.engine.workspace import Workspace
-from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, Outcome, Problem, ReplaceExpression, Status
+from devfix.model import (
+    AddKeyword,
+    AppendCode,
+    Coverage,
+    Edit,
+    Finding,
+    Fix,
+    Outcome,
+    Problem,
+    ReplaceExpression,
+    Status,
+)
 from devfix.sources import SourceError, SourceFile
 
 if TYPE_CHECKING:
@@ -131,7 +142,18 @@ def _resolve(
         collected.problems.update(dict.fromkeys(file.problems))
     if entries:
         collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-    return settle(collected, scans, len(files))
+    return replace(settle(collected, scans, len(files)), coverage=_coverage(scans))
+
+
+def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
+    """Return what became of the functions of the scanned files: of several scans of a file, the best counts."""
+    ranks = {covered: rank for rank, covered in enumerate(Coverage)}
+    best: dict[tuple[str, int], Coverage] = {}
+    for scan in scans:
+        for line, covered in scan.coverage.items():
+            best[scan.path, line] = min(covered, best.get((scan.path, line), covered), key=ranks.__getitem__)
+    counted = Counter(best.values())
+    return {covered: counted[covered] for covered in Coverage if counted[covered]}
 
 
 def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> Outcome:

@@ -15,7 +15,7 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program
 from devfix.engine.workspace import Workspace
-from devfix.model import Event, Finding, Problem
+from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
@@ -74,6 +74,7 @@ class Scan:
     folders: set[str] = field(default_factory=set)  # folders that were searched for imports
     is_program: bool = False
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
+    coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
 
 def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
@@ -185,6 +186,7 @@ def _analyse(
     scan.hazards = Counter(hazard for _, hazard in hazards)
     scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
     scan.folders = observations.folders
+    scan.coverage = observations.coverage
 
 
 def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, set[str]]:

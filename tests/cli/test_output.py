@@ -119,7 +119,7 @@ def test_statistics_as_json_follow_their_schema(run, bugs):
     result = run("check", ".", "--statistics", "--output-format", "json")
 
     document = json.loads(result.stdout)
-    with open(os.path.join(devfix.__path__[0], "schema", "statistics-1.json"), encoding="utf-8") as file:
+    with open(os.path.join(devfix.__path__[0], "schema", "statistics-2.json"), encoding="utf-8") as file:
         jsonschema.Draft202012Validator(json.load(file)).validate(document)
     assert document["statistics"] == [
         {"code": "DEV191", "name": "bug", "count": 2, "fixable": 2},

@@ -353,6 +353,35 @@ ANY_CALLER = [
         """,
         id="behind-the-step-of-a-trainer",
     ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, net, config):
+                  self.net = net
+                  self.train_data = make_loader(self.net, config)
+                  self.test_data = make_loader(self.net, config)
+
+              def sample(self):
+                  self.net.to("cpu")
+
+              def validate(self):
+                  self.test_data.start_epoch()
+                  if self.test_data.is_empty():
+                      return
+        +         self.setup_device(self.net)
+                  for batch in self.test_data:
+                      self.tasks.loss(self.net, batch)
+
+              def train(self):
+                  self.train_data.start_epoch()
+                  self.setup_device(self.net)
+                  self.train_data.start_epoch()
+                  self.setup_device(self.net)
+                  for batch in self.train_data:
+                      self.tasks.loss(self.net, batch)
+        """,
+        id="as-behind-the-same-stage-elsewhere",
+    ),
 ]
 
 

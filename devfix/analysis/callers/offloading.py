@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.callers.any_caller import STEPS_PER_FUNCTION
 from devfix.analysis.callers.assumed_arguments import assume
 from devfix.analysis.callers.in_place_moves import in_place_moves, names_cpu, offloading_methods
+from devfix.analysis.callers.restored_stages import unrestored_stages
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
@@ -77,6 +78,8 @@ def call_offloading_methods(
         return
     names = interp.now.names(module.env)
     for stmt in module.tree.tree.body:
+        for stage in unrestored_stages(module.tree, stmt) if isinstance(stmt, ast.ClassDef) else ():
+            interp.observations.record(stage, key=stage.stage)
         value = names.get(stmt.name) if isinstance(stmt, ast.ClassDef) else None
         if isinstance(value, ClassValue) and value.node is stmt:
             _Offloading(interp, module, value, frozenset(reached)).run()

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         DeviceAssignment,
         Transfer,
     )
+    from devfix.model import Coverage
 
 __all__ = ["Observations"]
 
@@ -75,6 +76,7 @@ class Observations:
         folders: folders in which imports were resolved.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
+        coverage: by line, what became of the functions of the file.
 
     """
 
@@ -113,6 +115,7 @@ class Observations:
     folders: set[str] = field(default_factory=set)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)
+    coverage: dict[int, Coverage] = field(default_factory=dict)
     _records: dict[type, dict[object, Any]] = field(default_factory=dict)
     _visits: Counter[tuple[object, ...]] = field(default_factory=Counter)
 

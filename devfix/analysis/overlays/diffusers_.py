@@ -9,9 +9,8 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.objects import module_at
-from devfix.analysis.domain.values import Builtin, ClassValue, DeviceValue, Keywords, Pointer, Tensor, Unknown, Value
+from devfix.analysis.domain.values import Builtin, DeviceValue, Keywords, Pointer, Tensor, Unknown, Value
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands, weight_operands
@@ -20,7 +19,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["PipelineObject", "is_pipeline"]
+__all__ = ["PipelineObject"]
 
 # Inherited methods with a ``device`` argument, to which they move the tokens, and the modules that they call.
 _RUNS = {
@@ -59,8 +58,3 @@ class PipelineObject(InstanceObject):
         weights = [weight_operands(interp, part, path) for path, part, _ in parts]
         tokens = tensor_operands(Tensor(device.device), "")
         check_same_device(interp, node, text_of(node.func), [*weights, tokens], opaque=True)
-
-
-def is_pipeline(cls: ClassValue) -> bool:
-    """Return whether a class derives from a pipeline of the library."""
-    return any(name.startswith("diffusers.") and name.endswith("Pipeline") for name in external_bases(cls))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import HeapObject
@@ -16,7 +16,6 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
-    Builtin,
     Const,
     DeviceValue,
     Function,
@@ -26,10 +25,9 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.overlays.framework import FrameworkObject
+from devfix.analysis.overlays.framework import FrameworkInstance, FrameworkObject
 from devfix.analysis.overlays.placement import call_hook
 from devfix.analysis.stdlib.containers import DictObject
-from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batch_objects, module_objects
 
 if TYPE_CHECKING:
@@ -56,14 +54,10 @@ class TokenizerObject(HeapObject):
 
 
 @dataclass(frozen=True)
-class TrainerObject(InstanceObject):
+class TrainerObject(FrameworkInstance):
     """An instance of a project subclass of ``Trainer``, which moves model and batches."""
 
-    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
-        """Return an attribute; ``train`` is a method of the library."""
-        if name == "train":
-            return Builtin(pointer, name)
-        return super().other_attribute(interp, pointer, name, node)
+    library_methods: ClassVar[frozenset[str]] = frozenset({"train"})
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -72,6 +66,10 @@ class TrainerObject(InstanceObject):
         if name == "train":
             return _train(interp, pointer, node)
         return super().method(interp, pointer, name, args, keywords, node)
+
+    def run(self, interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
+        """Train."""
+        _train(interp, pointer, node)
 
 
 def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.classes import (
     external_bases,
     find_member,
-    is_device_placing_trainer,
     is_managed,
     is_module_class,
     mro,
 )
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
@@ -26,9 +25,8 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.overlays import diffusers_
-from devfix.analysis.overlays.transformers_ import TrainerObject
-from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.overlays import instance_kind
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
@@ -68,6 +66,8 @@ def instantiate(
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
+    elif (instance := object_at(interp, pointer, FrameworkInstance)) is not None:
+        instance.construct(interp, pointer, args, keywords, node)
     return pointer
 
 
@@ -114,14 +114,7 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
-    kind = (
-        TrainerObject
-        if is_device_placing_trainer(cls)
-        else diffusers_.PipelineObject
-        if diffusers_.is_pipeline(cls)
-        else InstanceObject
-    )
-    return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
+    return interp.new(instance_kind(names)(cls.node.name, cls, allocated_at=interp.point(node)))
 
 
 def _fill_dataclass(
@@ -138,6 +131,8 @@ def _fill_dataclass(
     arguments = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
         value = arguments.get(name)
+        if value is None and "**" in keywords:
+            value = Unknown(f"{cls.node.name}.{name}")
         if value is None:
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):

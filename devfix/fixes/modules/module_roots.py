@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.classes import mro
-from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.location import CallFrame, ConfiguredCall, ProgramPoint
 from devfix.analysis.domain.objects import HeapObject, Module
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Pointer, alternatives
@@ -77,12 +77,14 @@ def root_module_of(observations: Observations, point: ProgramPoint, part: Pointe
 
 
 def is_made_by_program(state: State, part: Pointer) -> bool:
-    """Whether a call in the program constructs the outermost module above ``part``.
+    """Whether a call in the program, or in its configuration, constructs the outermost module above ``part``.
 
     The analysis also instantiates classes that nothing uses; their instances have no construction to fix.
     """
     allocated_at = state.at(chain_of(state, part)[0]).allocated_at
-    return allocated_at is None or allocated_at.node in allocated_at.tree.parents
+    if allocated_at is None or isinstance(allocated_at.node, ConfiguredCall):
+        return True
+    return allocated_at.node in allocated_at.tree.parents
 
 
 def chain_of(state: State, part: Pointer) -> list[int]:

@@ -143,7 +143,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
-            equal = {Const("cpu"): False, Const("cuda"): True}.get(right_value)
+            equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):

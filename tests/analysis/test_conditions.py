@@ -232,6 +232,8 @@ def test_the_accelerator_of_a_program_without_cuda_may_have_another_backend(anal
 def test_a_device_that_is_not_known_is_the_accelerator(place, test):
     program = f"""
     model = load_any("a")
+    if args.fresh:
+        model = nn.Linear(3, 3).cuda()
     device = next(model.parameters()).device
     use = {test}
     x = torch.ones(3)

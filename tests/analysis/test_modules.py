@@ -290,3 +290,27 @@ def test_a_module_without_known_weights_is_nowhere(place):
     device = next(model.parameters()).device
     """
     assert place(program, "torch.ones(3, device=device)") == "unknown"
+
+
+def test_what_a_backend_sets_is_not_what_another_one_has(place):
+    program = """
+    class Remote:
+        def __call__(self, x):
+            return torch.ones(3)
+
+    class Backend(nn.Module):
+        def __init__(self, kind):
+            super().__init__()
+            if kind:
+                net = nn.Linear(3, 3).cuda()
+                self.net = net
+            else:
+                net = Remote()
+            self.__dict__.update(locals())
+
+        def forward(self, x):
+            return self.net(x)
+
+    y = Backend(args.kind)(torch.ones(3).cuda())
+    """
+    assert place(program, "y") == "accelerator"

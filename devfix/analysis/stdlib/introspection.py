@@ -159,12 +159,18 @@ def _locals(interp: Interpreter, args: list[Value], keywords: Keywords, node: as
 
 
 def update_attributes(interp: Interpreter, owner: Pointer, args: list[Value], keywords: Keywords) -> Value:
-    """Execute ``module.__dict__.update(mapping, name=value)``, which registers nothing; return ``None``."""
+    """Execute ``module.__dict__.update(mapping, name=value)``, which registers nothing; return ``None``.
+
+    What the module has already may become anything else: the paths that lead here are joined.
+    """
+    known = interp.heap_object(owner).fields
     given = [found for value in args if (found := object_at(interp, value, Mapping)) is not None]
     entries = {name: value for mapping in given for name, value in mapping.fields.items()} | dict(keywords)
     for name, value in entries.items():
-        if name != "**" and value != owner:  # ``locals()`` has ``self``, too
-            interp.now.set_field(owner, name, value)
+        if name == "**" or value == owner:  # ``locals()`` has ``self``, too
+            continue
+        is_other = name in known and known[name] != value
+        interp.now.set_field(owner, name, join((known[name], UNKNOWN)) if is_other else value)
     return NONE
 
 

@@ -178,9 +178,12 @@ def _is_rank(node: ast.expr, value: Value) -> bool:
 
 
 def _is_device(node: ast.expr, value: Value) -> bool:
-    """Return whether an expression is the kind of a device that is not known: ``module.device.type``."""
-    is_unknown = isinstance(value, Unknown) or (isinstance(value, DeviceValue) and not value.device.known)
-    return is_unknown and text_of(node).endswith("device.type")
+    """Return whether an expression is the kind of a device that may be the accelerator's: ``module.device.type``."""
+    options = alternatives(value)
+    is_open = all(
+        isinstance(each, Unknown) or (isinstance(each, DeviceValue) and each.device != CPU) for each in options
+    )
+    return is_open and text_of(node).endswith("device.type")
 
 
 def _is_device_count(node: ast.expr) -> bool:

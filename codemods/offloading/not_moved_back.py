@@ -2,7 +2,9 @@
 Checks for modules that are moved to the CPU temporarily, to be saved, exported, evaluated or to free memory, and are
 then used with tensors on the accelerator because they are not moved back. Methods of a class that no program calls
 are checked with all modules on the accelerator before the first call; `generate`, `__call__` and other methods that run
-once per request are called twice.
+once per request are called twice. A use of a module is also reported if other methods of the class first bring the
+module back from the CPU (`if self.vae.device == torch.device("cpu"):`), or if a statement that restores its placement
+follows the same step elsewhere.
 
 ## Why is this bad?
 `Module.cpu()` and `Module.to("cpu")` work in place: from then on every reference to the model sees it on the CPU. The
@@ -52,6 +54,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.offloading._unguarded_uses import unguarded_findings
 from devfix.analysis import Interpreter, Observations
 from devfix.analysis.callers.restored_stages import UnrestoredStage
 from devfix.analysis.domain.location import ProgramPoint
@@ -61,6 +64,7 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
+from devfix.fixes.insertion_point import enclosing, under_if
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
@@ -86,10 +90,16 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
     told: set[tuple[object, ...]] = set()
     for each in (observations, observations.offloading):
-        for finding in (*_detect(each), *map(_unrestored, each.of(UnrestoredStage))) if each is not None else ():
+        for finding in _all_findings(each) if each is not None else ():
             if (place := (finding.path, finding.span)) not in told:
                 told.add(place)
                 yield finding
+
+
+def _all_findings(observations: Observations) -> Iterator[Finding]:
+    yield from _detect(observations)
+    yield from map(_unrestored, observations.of(UnrestoredStage))
+    yield from unguarded_findings(observations, RULE.code, RULE.name)
 
 
 def _detect(observations: Observations) -> Iterator[Finding]:
@@ -144,7 +154,7 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(offloaded_use.mismatch.latent for offloaded_use in offloaded_uses) else Severity.ERROR,
+        Severity.LATENT if all(map(_may_not_happen, offloaded_uses)) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
         ", ".join(names) + described,
@@ -158,6 +168,25 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
         found,
         "" if found else "no scope in which it could be moved back names both the module and the device",
     )
+
+
+def _may_not_happen(use: OffloadedUse) -> bool:
+    """Return whether no program is seen to run a use after the move: each depends on a condition of its own.
+
+    Whoever caches the results of an encoder and sends it to the CPU asks later whether there is a cached result.
+    """
+    return use.mismatch.latent or (
+        under_if(use.moved) and under_if(use.mismatch.point) and not _share_a_condition(use.moved, use.mismatch.point)
+    )
+
+
+def _share_a_condition(one: ProgramPoint, other: ProgramPoint) -> bool:
+    """Return whether conditions with the same text are asked on the way to two program points."""
+    first, second = (
+        {ast.unparse(stmt.test) for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)}
+        for point in (one, other)
+    )
+    return not first.isdisjoint(second)
 
 
 def _unrestored(found: UnrestoredStage) -> Finding:

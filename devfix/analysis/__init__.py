@@ -21,8 +21,9 @@ from devfix.analysis.callers.offloading import call_offloading_methods, offloads
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
-from devfix.analysis.domain.values import Const
-from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
+from devfix.analysis.domain.values import ClassValue, Const
+from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
+from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader
 from devfix.analysis.working_devices import mixed_placements
@@ -40,6 +41,8 @@ __all__ = [
     "analyse",
     "analyse_library",
 ]
+
+STEPS_OF_OTHER_SCENARIOS = 120_000  # they repeat the program, for what differs without an accelerator or with several
 
 
 def analyse(
@@ -145,7 +148,7 @@ def _offloading(
     subscriptions: Sequence[Subscription[Any]],
 ) -> Observations | None:
     """Return the observations of objects that offload their modules; ``None`` if the file has no class of them."""
-    if not offloads_modules(module.tree):
+    if not offloads_modules(module.tree) and not guards_modules(module.tree):
         return None
     found = Observations(observations.path, preferred_device=observations.preferred_device, is_library=True)
     interp = AbstractInterpreter(program, found, subscriptions=subscriptions)
@@ -153,6 +156,9 @@ def _offloading(
     interp.now.bind(module.env, "__name__", Const("library"))
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
+        for value in interp.now.names(module.env).values():
+            for use in unguarded_uses(value) if isinstance(value, ClassValue) and value.module is module else ():
+                found.record(use)
         call_offloading_methods(interp, module, reached)
     observations.folders.update(program.folders)
     return found
@@ -174,7 +180,8 @@ def _follow(
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
+    budget = STEP_BUDGET if scenario == ONE_ACCELERATOR else STEPS_OF_OTHER_SCENARIOS
+    interp = AbstractInterpreter(program, observations, budget, scenario, watch, subscriptions)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
     with suppress(OutOfBudget, Unreachable):

@@ -258,6 +258,28 @@ UNCHANGED = [
         """,
         id="never-away",
     ),
+    pytest.param(
+        """
+        import sys
+        from somewhere import batches
+        encoder, net = nn.Linear(4, 4), nn.Linear(4, 2).cuda()
+        cached = len(sys.argv) > 1
+        if cached:
+            encoder.cuda()
+            for batch in batches():
+                batch["kept"] = encoder(batch["x"].cuda())
+            encoder.cpu()
+        if not cached:
+            encoder.cuda()
+        for batch in batches():
+            if "kept" in batch:
+                kept = batch["kept"]
+            else:
+                kept = encoder(batch["x"].cuda())
+            net(kept).sum().backward()
+        """,
+        id="what-was-cached-is-not-asked-again",
+    ),
 ]
 
 
@@ -395,3 +417,45 @@ def test_an_object_of_any_caller_brings_its_modules_back(tmp_path, before_and_af
 
     assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
     assert [change.new.decode() for change in outcome.patch.files] == [after]
+
+
+def test_a_use_gets_the_guard_of_other_methods(tmp_path, files_before_and_after):
+    before, after = files_before_and_after(
+        {
+            "base.py": """
+                import torch
+
+                class Base:
+                    def encode(self, x):
+                        if self.vae.device == torch.device("cpu"):
+                            self.vae.to(self.device)
+                        return self.vae.encode(x)
+
+                    def decode(self, x, device):
+                        if self.vae.device == torch.device("cpu"):
+                            self.vae.to(device)
+                        return self.vae.decode(x)
+            """,
+            "model.py": """
+                  import torch
+                  from base import Base
+
+                  class Model(Base):
+                      def unload(self):
+                          self.vae.to("cpu")
+
+                      def references(self, images):
+                +         if self.vae.device == torch.device("cpu"):
+                +             self.vae.to(self.device)
+                          return encode_all(self.vae, images)
+            """,
+        }
+    )
+    files = []
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+        files.append(SourceFile(str(tmp_path / name), text.encode(), text))
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+    outcome = fixpoint.apply(files, settings)
+
+    assert [change.new.decode() for change in outcome.patch.files] == [after["model.py"]]

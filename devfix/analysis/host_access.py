@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.own_arguments import is_own_argument
 from devfix.analysis.callers.roles import Role, role
+from devfix.analysis.domain.classes import is_module_class
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
@@ -74,13 +75,24 @@ def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     owner = function.owner.node if function.owner is not None else None
     tree = function.module.tree
     if role(function.node, owner, tree) is Role.HOST:
-        return True
+        return not _is_within_forward(interp)
     is_called_by_anyone = activation.parent is not None and activation.parent.function is None
     return (
         is_called_by_anyone
         and function.node.name != "forward"
         and is_own_argument(expression, function.node, owner, tree)
     )
+
+
+def _is_within_forward(interp: Interpreter) -> bool:
+    """Return whether ``forward`` of a module leads here: what it passes on is where its input is."""
+    activation = interp.activation
+    while activation is not None:
+        function = activation.function
+        if function is not None and function.owner is not None and getattr(function.node, "name", "") == "forward":
+            return is_module_class(interp, function.owner)
+        activation = activation.parent
+    return False
 
 
 def _items(interp: Interpreter, value: Value) -> list[Value]:

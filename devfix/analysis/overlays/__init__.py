@@ -1,4 +1,4 @@
-"""Overlays: frameworks that place modules and batches themselves, and the transforms of ``torch.func``.
+"""Overlays: frameworks that place modules and batches themselves, the transforms of ``torch.func``, and tracers.
 
 Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the
 device that the framework chooses.
@@ -19,6 +19,7 @@ from devfix.analysis.overlays import (
     graphs,
     ignite,
     lightning,
+    tracers,
     transformers_,
 )
 
@@ -35,5 +36,6 @@ OVERLAYS: dict[str, TransferFunction] = {
     **graphs.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
+    **tracers.OVERLAYS,
     **transformers_.OVERLAYS,
 }

@@ -7,6 +7,7 @@ decoded text without a byte-order mark.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -16,6 +17,7 @@ __all__ = [
     "Applicability",
     "CellMap",
     "CellPlace",
+    "Coverage",
     "Edit",
     "Event",
     "FileChange",
@@ -291,12 +293,24 @@ class Problem:
     hint: str = ""
 
 
+class Coverage(Enum):
+    """What the analysis did with a function of a checked file; of several, the first in this order counts."""
+
+    ANALYSED = "analysed"
+    GIVEN_UP = "given-up"  #: it takes more steps than a function is given; what was found until then is reported
+    ON_THE_CPU = "on-the-cpu"  #: a data set, worker, plot or metric, which gets what is on the CPU
+    TEST = "test"  #: a test that no program runs
+    TRANSPARENT = "transparent"  #: nothing in it can make a difference between devices
+    NOT_CALLED = "not-called"  #: no program calls it, and nothing tells which of its arguments are tensors
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The result of one run of the engine, sorted by path and position.
 
     ``notes`` are remarks that do not change the exit code, such as unused suppressions.  ``notebooks`` hold the
     cells of notebooks: report a line to a person through `place`, and to a program through `line_in_file`.
+    ``coverage`` counts the functions of the files that name torch.
     """
 
     resolutions: tuple[Resolution, ...] = ()
@@ -305,6 +319,7 @@ class Outcome:
     checked: int = 0
     notes: tuple[Problem, ...] = ()
     notebooks: tuple[CellMap, ...] = ()
+    coverage: Mapping[Coverage, int] = field(default_factory=dict)
 
     def cells(self, path: str) -> CellMap | None:
         """Return the cells of a notebook; ``None`` for any other file."""

@@ -5,7 +5,8 @@ Checks for hard-coded devices that conflict with the device that the program cho
 - `cuda` in a program that uses `cuda:1`;
 - `"cuda:1"` for a value that is used with tensors on the chosen device;
 - `DataParallel(model, device_ids=[1])` for a model on the first accelerator;
-- `.to("cpu")` or `device="cpu"` for a value that is used with tensors on the accelerator.
+- `.to("cpu")` or `device="cpu"` for a value that is used with tensors on the accelerator;
+- `self.device` in a method that works on another device of its object, `device = self._execution_device`.
 
 A conflicting default value of a function or class is also reported.
 
@@ -52,6 +53,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.devices._working_device import mixed_device_findings
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.observations import Subscription
@@ -73,6 +75,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(observations, conflict)
     for wrapped, edit in conflicting_device_ids(observations):
         yield _device_ids_finding(wrapped, edit)
+    yield from mixed_device_findings(observations, RULE.code, RULE.name)
 
 
 def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:

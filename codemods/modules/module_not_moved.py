@@ -49,7 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.location import ConfiguredCall, ProgramPoint
 from devfix.analysis.observations import DeviceMismatch
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.loss_weights import loss_weight_findings
@@ -79,8 +79,10 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 def _construction_key(allocated_at: ProgramPoint) -> tuple[object, ...]:
     """Return a key for the construction and the calls that lead to it."""
+    node = allocated_at.node
     return (
         allocated_at.key,
+        node.entry if isinstance(node, ConfiguredCall) else "",
         *((call_frame.tree.path, call_frame.stmt.lineno) for call_frame in allocated_at.call_stack),
     )
 

@@ -1,6 +1,10 @@
 """## What it does
 Checks for modules that are moved to the CPU temporarily, to be saved, exported, evaluated or to free memory, and are
-then used with tensors on the accelerator because they are not moved back.
+then used with tensors on the accelerator because they are not moved back. Methods of a class that no program calls
+are checked with all modules on the accelerator before the first call; `generate`, `__call__` and other methods that run
+once per request are called twice. A use of a module is also reported if other methods of the class first bring the
+module back from the CPU (`if self.vae.device == torch.device("cpu"):`), or if a statement that restores its placement
+follows the same step elsewhere.
 
 ## Why is this bad?
 `Module.cpu()` and `Module.to("cpu")` work in place: from then on every reference to the model sees it on the CPU. The
@@ -50,15 +54,19 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.offloading._unguarded_uses import unguarded_findings
 from devfix.analysis import Interpreter, Observations
+from devfix.analysis.callers.restored_stages import UnrestoredStage
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, CPU
+from devfix.analysis.domain.objects import Module
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
-from devfix.model import Finding, Fix, Severity
+from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE", "MoveToCPU"]
@@ -79,6 +87,21 @@ def _note_move(interp: Interpreter, moved: ModuleMoved) -> None:
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move to the CPU that is never undone; moves that one edit undoes share a finding."""
+    told: set[tuple[object, ...]] = set()
+    for each in (observations, observations.offloading):
+        for finding in _all_findings(each) if each is not None else ():
+            if (place := (finding.path, finding.span)) not in told:
+                told.add(place)
+                yield finding
+
+
+def _all_findings(observations: Observations) -> Iterator[Finding]:
+    yield from _detect(observations)
+    yield from map(_unrestored, observations.of(UnrestoredStage))
+    yield from unguarded_findings(observations, RULE.code, RULE.name)
+
+
+def _detect(observations: Observations) -> Iterator[Finding]:
     found: dict[tuple[object, ...], list[OffloadedUse]] = {}
     for offloaded_use in _offloaded_uses(observations):
         found.setdefault(offloaded_use.moved.key, []).append(offloaded_use)
@@ -102,9 +125,23 @@ def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
                 moved = state.at(part.id).last_moved_at if state.has(part.id) else None
                 if moved is None or moved not in moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
-                before = moved.state
-                if before is not None and before.has(part.id) and ACCELERATOR in before.at(part.id).devices:
+                if _was_on_accelerator(part, state, moved.state):
                     yield OffloadedUse(moved, part, mismatch)
+
+
+def _was_on_accelerator(part: Pointer, state: State, before: State | None) -> bool:
+    """Return whether a module, or the one that it was found in later, was on the accelerator before the move."""
+    seen: set[Pointer] = set()
+    pending = [part]
+    while before is not None and pending:
+        module = pending.pop()
+        if before.has(module.id):
+            if ACCELERATOR in before.at(module.id).devices:
+                return True
+        elif module not in seen and isinstance(obj := state.at(module.id), Module):
+            seen.add(module)
+            pending.extend(obj.parents)
+    return False
 
 
 def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Finding:
@@ -129,6 +166,36 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
         ),
         found,
         "" if found else "no scope in which it could be moved back names both the module and the device",
+    )
+
+
+def _unrestored(found: UnrestoredStage) -> Finding:
+    """Return the finding of a stage that may move a module, and beside which its placement is not restored."""
+    tree = found.tree
+    code, stage = tree.source(found.restore), tree.source(found.stage)
+
+    others = {node.id for node in ast.walk(found.restore) if isinstance(node, ast.Name)} - {"self"}
+    edit = InsertStatement(tree.path, tree.span(found.anchor), Where.AFTER, code)
+
+    def event(node: ast.stmt, kind: str, note: str) -> Event:
+        span = tree.span(node)
+        return Event(kind, tree.path, span.line, span.column, tree.line(span.line), note)
+
+    return Finding(
+        RULE.code,
+        RULE.name,
+        Severity.LATENT,
+        tree.path,
+        tree.span(found.stage),
+        f"`{found.module}` may be left on the CPU by `{stage}`, and is used without `{code}`",
+        (
+            event(found.restored, "moved", f"elsewhere `{code}` follows"),
+            event(found.stage, "moved", "may move it here"),
+            event(found.anchor, "missing", "its placement is not restored after this"),
+            event(found.use, "used", "it is used here"),
+        ),
+        () if others else (Fix(f"restore the placement like in other places: `{code}`", (edit,)),),
+        "the statement that restores it elsewhere uses names of another method" if others else "",
     )
 
 

@@ -15,14 +15,18 @@ from typing import Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
+from devfix.analysis.callers.coverage import coverage_of_library, coverage_of_program
 from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.offloading import call_offloading_methods, offloads_modules
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario
 from devfix.analysis.domain.state import Unreachable
-from devfix.analysis.domain.values import Const
-from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
+from devfix.analysis.domain.values import ClassValue, Const
+from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
+from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
-from devfix.analysis.program import Program, Reader
+from devfix.analysis.program import Program, PythonModule, Reader
+from devfix.analysis.working_devices import mixed_placements
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -37,6 +41,8 @@ __all__ = [
     "analyse",
     "analyse_library",
 ]
+
+STEPS_OF_OTHER_SCENARIOS = 120_000  # they repeat the program, for what differs without an accelerator or with several
 
 
 def analyse(
@@ -118,12 +124,44 @@ def analyse_library(
 
     """
     observations = Observations(path, preferred_device=device, is_library=True)
-    if facts is not None and watch is None and facts.is_transparent(path):
-        return observations
-    program = Program(read, root, parse)
     left_out = frozenset(reached)
-    followed = _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts)
-    return observations if followed else None
+    if facts is None or watch is not None or not facts.is_transparent(path):
+        program = Program(read, root, parse)
+        if not _follow(program, observations, ONE_ACCELERATOR, left_out, watch, subscriptions, facts):
+            return None
+    elif (module := facts.module(path)) is not None:
+        observations.coverage = coverage_of_library(module, facts, (), ())
+    program = Program(read, root, parse)
+    module = program.entry(path)
+    if module is not None:
+        for placement in mixed_placements(module.tree):
+            observations.record(placement)
+        observations.offloading = _offloading(program, module, observations, left_out, subscriptions)
+    return observations
+
+
+def _offloading(
+    program: Program,
+    module: PythonModule,
+    observations: Observations,
+    reached: frozenset[tuple[str, int]],
+    subscriptions: Sequence[Subscription[Any]],
+) -> Observations | None:
+    """Return the observations of objects that offload their modules; ``None`` if the file has no class of them."""
+    if not offloads_modules(module.tree) and not guards_modules(module.tree):
+        return None
+    found = Observations(observations.path, preferred_device=observations.preferred_device, is_library=True)
+    interp = AbstractInterpreter(program, found, subscriptions=subscriptions)
+    module.env = interp.new_env()
+    interp.now.bind(module.env, "__name__", Const("library"))
+    with suppress(OutOfBudget, Unreachable):
+        interp.run_body(module)
+        for value in interp.now.names(module.env).values():
+            for use in unguarded_uses(value) if isinstance(value, ClassValue) and value.module is module else ():
+                found.record(use)
+        call_offloading_methods(interp, module, reached)
+    observations.folders.update(program.folders)
+    return found
 
 
 def _follow(
@@ -142,13 +180,16 @@ def _follow(
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
+    budget = STEP_BUDGET if scenario == ONE_ACCELERATOR else STEPS_OF_OTHER_SCENARIOS
+    interp = AbstractInterpreter(program, observations, budget, scenario, watch, subscriptions)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
-    if left_out is not None:
-        call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    if left_out is None:
+        observations.coverage = coverage_of_program(module, interp.visited)
+    else:
+        observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
     observations.folders.update(program.folders)
     return True

@@ -111,6 +111,15 @@ class Program:
         names = self._names(root)
         return (name in names or name + ".py" in names) and not ("__init__.py" in names and name in _INSTALLED)
 
+    def text(self, path: str) -> str | None:
+        """Return the text of a file of the project that is no Python module; ``None`` if it cannot be read."""
+        return self._read(path)
+
+    def names(self, folder: str) -> frozenset[str]:
+        """Return the names in a folder of the project; empty outside it."""
+        inside = os.path.abspath(folder).startswith(self._root)
+        return self._names(folder) if inside else frozenset()
+
     def _names(self, folder: str) -> frozenset[str]:
         self.folders.add(folder)
         return listing(folder)

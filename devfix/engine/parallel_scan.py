@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from itertools import starmap
 
 from devfix.analysis.program import listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
+from devfix.engine.failures import Failure
 from devfix.engine.model_json import from_json, to_json
 from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
@@ -50,11 +52,12 @@ Task = tuple[str, "frozenset[Place] | None"]
 
 
 def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Cache | None) -> list[Scan]:
-    known = {} if cache is None else _kept(space, tasks, cache)
+    keys = {} if cache is None else _cache_keys(space, tasks)
+    known = {} if cache is None else _kept(space, keys, cache)
     missing = [task for task in tasks if task not in known]
     made = workers.scan(missing)
     if cache is not None:
-        _keep(space, missing, made, cache)
+        _keep(space, keys, missing, made, cache)
     known.update(zip(missing, made, strict=True))
     return [known[task] for task in tasks]
 
@@ -113,43 +116,51 @@ def _scan_in_worker(tasks: list[Task]) -> list[Scan]:
 
 
 # --- cached scans ---------------------------------------------------------------------------------------------------
-def _cache_key(space: Workspace, task: Task) -> str:
+def _cache_keys(space: Workspace, tasks: Sequence[Task]) -> dict[Task, str]:
+    """Return the key of each task: of all on which it depends besides files."""
     from devfix.rules import plugins
 
-    path, left_out = task
-    rules = tool_version(), plugins.version()
-    given = space.models.content, repr(space.settings), repr(None if left_out is None else sorted(left_out))
-    return digest(*rules, *given, os.getcwd(), os.path.abspath(path), path, space.root(path))
+    common = digest(tool_version(), plugins.version(), space.models.content, repr(space.settings), os.getcwd())
+    keys = {}
+    for task in tasks:
+        path, left_out = task
+        functions = repr(None if left_out is None else sorted(left_out))
+        keys[task] = digest(common, functions, os.path.abspath(path), path, space.root(path))
+    return keys
 
 
-def _kept(space: Workspace, tasks: Sequence[Task], cache: Cache) -> dict[Task, Scan]:
+def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task, Scan]:
     """Return the cached scans that are still valid."""
-    keys = {_cache_key(space, task): task for task in tasks}
+    tasks = {key: task for task, key in keys.items()}
     known: dict[Task, Scan] = {}
-    for key, text in cache.get(keys).items():
+    for key, text in cache.get(tasks).items():
         try:
-            state, files, folders, findings, hazards, failing, *rest = from_json(text)
-            partly, is_program, reached = rest
+            state, files, folders, findings, hazards, failures, *rest = from_json(text)
+            partly, is_program, reached, coverage = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
         if state == _state(space, files, folders):
-            path = keys[key][0]
+            path = tasks[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
             seen = set(files), set(folders)
-            found = list(findings), counted, frozenset(failing)
-            known[keys[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached))
+            found = list(findings), counted, frozenset(starmap(Failure, failures))
+            known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
 
 
-def _keep(space: Workspace, tasks: Sequence[Task], made: Sequence[Scan], cache: Cache) -> None:
+def _keep(
+    space: Workspace, keys: Mapping[Task, str], tasks: Sequence[Task], made: Sequence[Scan], cache: Cache
+) -> None:
     values = {}
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
             files, folders = sorted(scan.files), sorted(scan.folders)
             state = _state(space, files, folders)
-            wrong = sorted(scan.hazards.items()), sorted(scan.failing)
-            content = state, files, folders, scan.findings, *wrong, scan.partly, scan.is_program, sorted(scan.reached)
-            values[_cache_key(space, task)] = to_json(content)
+            wrong = sorted(scan.hazards.items()), sorted(scan.failures)
+            covered = tuple(scan.coverage.items())
+            known = scan.partly, scan.is_program, sorted(scan.reached), covered
+            content = state, files, folders, scan.findings, *wrong, *known
+            values[keys[task]] = to_json(content)
     cache.put(values)
 
 

@@ -14,8 +14,9 @@ from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program, listing
+from devfix.engine.failures import Failure
 from devfix.engine.workspace import Workspace
-from devfix.model import Event, Finding, Problem
+from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
@@ -67,13 +68,14 @@ class Scan:
     path: str
     findings: list[Finding] = field(default_factory=list)
     hazards: Counter[Hazard] = field(default_factory=Counter)
-    failing: frozenset[tuple[str, str]] = frozenset()  # files and source lines with hazards
+    failures: frozenset[Failure] = frozenset()  # the same operations, with the calls that lead to them
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
     files: set[str] = field(default_factory=set)  # files that were read or could not be read
     folders: set[str] = field(default_factory=set)  # folders that were searched for imports
     is_program: bool = False
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
+    coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
 
 def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
@@ -183,8 +185,10 @@ def _analyse(
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = list(_hazards(observations))
     scan.hazards = Counter(hazard for _, hazard in hazards)
-    scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
+    reads = {use.point for use in observations.host_accesses.values()}
+    scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     scan.folders = observations.folders
+    scan.coverage = observations.coverage
 
 
 def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, set[str]]:
@@ -305,6 +309,14 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
+
+
+def _failure(space: Workspace, point: ProgramPoint, hazard: Hazard, is_read: bool) -> Failure:
+    """Return a failing operation with positions in the given texts."""
+    calls = [(frame.tree, frame.stmt.lineno) for frame in point.call_stack]
+    route = tuple((tree.path, space.given_line(tree.path, line)) for tree, line in calls)
+    line = space.given_line(hazard.path, point.span.line)
+    return Failure(hazard.path, line, hazard.consumer, hazard.text, route, is_read)
 
 
 def position(finding: Finding) -> tuple[object, ...]:

@@ -113,9 +113,31 @@ def _sibling(
     moves = [
         point
         for point in observations.moves
-        if same_function(point.call_frame, call_frame) and isinstance(point.node, ast.Call)
+        if same_function(point.call_frame, call_frame)
+        and isinstance(point.node, ast.Call)
+        and not _returns_to_saved_device(point)
     ]
     return max(moves, key=lambda point: (point is conditional_move, point.time), default=None)
+
+
+def _returns_to_saved_device(point: ProgramPoint) -> bool:
+    """Return whether a module goes back to where it was, which says nothing of others: ``vae.to(vae_device)``."""
+    call = point.node
+    if (
+        not isinstance(call, ast.Call)
+        or not isinstance(call.func, ast.Attribute)
+        or len(call.args) != 1
+        or not isinstance(call.args[0], ast.Name)
+    ):
+        return False
+    saved, receiver = call.args[0].id, ast.unparse(call.func.value)
+    return any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and node.targets[0].id == saved
+        and ast.unparse(node.value) == f"{receiver}.device"
+        for node in ast.walk(point.call_frame.activation.node)
+    )
 
 
 def _from_elsewhere(
@@ -124,7 +146,8 @@ def _from_elsewhere(
     point = mismatch.point
     tensors = [transfer.point for transfer in observations.transfers if transfer.device == "accelerator"]
     near = [transfer for transfer in tensors if same_function(transfer.call_frame, call_frame)]
-    move = move_of(sibling) or last_move(near, point.time) or last_move(observations.moves, point.time)
+    moves = [each for each in observations.moves if not _returns_to_saved_device(each)]
+    move = move_of(sibling) or last_move(near, point.time) or last_move(moves, point.time)
     move = move or last_move(tensors, point.time)
     if move is not None and move.legacy and not observations.preferred_device:
         return _legacy(move, point, call_frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "CPU_ONLY_FACTORIES",
     "DEVICE_PLACING_TRAINERS",
+    "FRAMEWORK_CLASSES",
     "INFERENCE_METHODS",
     "MANAGED",
     "MODULE_METHODS",
@@ -75,6 +76,10 @@ DEVICE_PLACING_TRAINERS = (
     "transformers.trainer.Trainer",
     "trl.",
 )
+
+# Classes of frameworks that are known by what the framework does with them, also where the project holds their source:
+# full name by class name.
+FRAMEWORK_CLASSES = {"Brain": "speechbrain.core.Brain", "PaddedBatch": "speechbrain.dataio.batch.PaddedBatch"}
 
 # Methods of library models that run the model, as a call does.
 INFERENCE_METHODS = frozenset(

@@ -353,3 +353,25 @@ def test_a_class_of_a_foreign_base_keeps_what_its_own_code_says(place):
         """
 
     assert place(program, "holder.x") == "accelerator"
+
+
+def test_options_that_are_not_known_may_set_every_field(met):
+    text = """
+    import argparse
+    from dataclasses import dataclass
+
+    @dataclass
+    class Options:
+        device: str = None
+        fill: float = 1.0
+
+    parser = argparse.ArgumentParser()
+    for name in names():
+        parser.add_argument(name)
+    options = Options(**{**vars(parser.parse_args()), "fill": 2.0})
+    model = nn.Linear(3, 3)
+    model.to(options.device)
+    model(torch.ones(3, device="cuda"))
+    model.cpu()(torch.ones(3, device="cuda"))
+    """
+    assert met(text) == ['model.cpu()(torch.ones(3, device="cuda"))']

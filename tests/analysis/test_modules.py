@@ -232,3 +232,15 @@ options.weight * torch.ones(3).cuda()
 """
 
     assert met(text) == ["options.weight * torch.ones(3).cuda()"]
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        pytest.param("model.initialize(torch.ones(3))", [], id="initialize"),
+        pytest.param("model.set_weights(torch.ones(3))", [], id="set"),
+        pytest.param("model.head(torch.ones(3))", ["model.head(torch.ones(3))"], id="submodule"),
+    ],
+)
+def test_methods_that_write_weights_take_values_from_anywhere(met, call, expected):
+    assert met(f"from elsewhere import Net\nmodel = Net().cuda()\nmodel.eval()\n{call}") == expected

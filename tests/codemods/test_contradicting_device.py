@@ -6,7 +6,7 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
-from devfix.model import Status
+from devfix.model import Severity, Status
 from devfix.sources import SourceFile
 
 from .listings import listings
@@ -65,3 +65,23 @@ net(torch.ones(3, 4).cuda())
         ("`device_ids=[1, 2]` does not match the accelerator that the module is on", Status.NOT_FIXED)
     ]
     assert outcome.patch.files == ()
+
+
+def test_a_method_places_values_where_it_works(tmp_path, before_and_after):
+    before, after = before_and_after(
+        """
+          class Pipeline(Base):
+              def __call__(self, text, device: torch.device | None = None):
+                  device = device or self._execution_device
+        -         ids = self.tokenizer(text).to(self.device)
+        +         ids = self.tokenizer(text).to(device)
+                  return self.text_encoder(ids) * torch.ones(3, device=device)
+        """
+    )
+    path = tmp_path / "lib.py"
+    path.write_text(before)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+    outcome = fixpoint.apply([SourceFile(str(path), before.encode(), before)], settings)
+
+    assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
+    assert [change.new.decode() for change in outcome.patch.files] == [after]

@@ -6,7 +6,7 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
-from devfix.model import Status
+from devfix.model import Severity, Status
 from devfix.sources import SourceFile
 
 CODE = "DEV701"
@@ -296,3 +296,144 @@ def test_without_a_word_for_the_device_it_is_reported(tmp_path, unchanged):
 
     assert [(r.finding.code, r.status) for r in outcome.resolutions] == [(CODE, Status.NOT_FIXED)]
     assert outcome.patch.files == ()
+
+
+ANY_CALLER = [
+    pytest.param(
+        """
+          class Captioner:
+              def __init__(self, encoder: nn.Module, decoder: nn.Module, device):
+                  self.device = device
+                  self.encoder = encoder.to(device)
+                  self.decoder = decoder.to(device)
+
+              def generate(self, images: torch.Tensor):
+        +         self.encoder.to(self.device)
+                  features = self.encoder(images.to(self.device))
+                  self.encoder.to("cpu")
+                  return self.decoder(features)
+        """,
+        id="before-the-use-in-the-next-call",
+    ),
+    pytest.param(
+        """
+          class Captioner:
+              def __init__(self, encoder: nn.Module, decoder: nn.Module):
+                  self.encoder = encoder
+                  self.decoder = decoder
+
+              def generate(self, images: torch.Tensor, device: torch.device):
+                  decoder_device = self.decoder.device
+                  self.decoder.to("cpu")
+        +         self.encoder.to(device)
+                  features = self.encoder(images.to(device))
+                  self.encoder.to("cpu")
+                  self.decoder.to(decoder_device)
+                  return self.decoder(features)
+        """,
+        id="not-to-where-another-module-was",
+    ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, net, device):
+                  self.device = device
+                  self.net = net
+
+              def save(self):
+                  self.net.to("cpu")
+                  torch.save(self.net.state_dict(), "last.pt")
+        +         self.net.to(self.device)
+
+              def train(self, loader):
+                  for epoch in range(3):
+                      for images in loader:
+                          self.net(images.to(self.device)).mean().backward()
+                      self.save()
+        """,
+        id="behind-the-step-of-a-trainer",
+    ),
+    pytest.param(
+        """
+          class Trainer:
+              def __init__(self, net, config):
+                  self.net = net
+                  self.train_data = make_loader(self.net, config)
+                  self.test_data = make_loader(self.net, config)
+
+              def sample(self):
+                  self.net.to("cpu")
+
+              def validate(self):
+                  self.test_data.start_epoch()
+                  if self.test_data.is_empty():
+                      return
+        +         self.setup_device(self.net)
+                  for batch in self.test_data:
+                      self.tasks.loss(self.net, batch)
+
+              def train(self):
+                  self.train_data.start_epoch()
+                  self.setup_device(self.net)
+                  self.train_data.start_epoch()
+                  self.setup_device(self.net)
+                  for batch in self.train_data:
+                      self.tasks.loss(self.net, batch)
+        """,
+        id="as-behind-the-same-stage-elsewhere",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", ANY_CALLER)
+def test_an_object_of_any_caller_brings_its_modules_back(tmp_path, before_and_after, listing):
+    before, after = before_and_after(listing)
+    path = tmp_path / "lib.py"
+    path.write_text(before)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+    outcome = fixpoint.apply([SourceFile(str(path), before.encode(), before)], settings)
+
+    assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
+    assert [change.new.decode() for change in outcome.patch.files] == [after]
+
+
+def test_a_use_gets_the_guard_of_other_methods(tmp_path, files_before_and_after):
+    before, after = files_before_and_after(
+        {
+            "base.py": """
+                import torch
+
+                class Base:
+                    def encode(self, x):
+                        if self.vae.device == torch.device("cpu"):
+                            self.vae.to(self.device)
+                        return self.vae.encode(x)
+
+                    def decode(self, x, device):
+                        if self.vae.device == torch.device("cpu"):
+                            self.vae.to(device)
+                        return self.vae.decode(x)
+            """,
+            "model.py": """
+                  import torch
+                  from base import Base
+
+                  class Model(Base):
+                      def unload(self):
+                          self.vae.to("cpu")
+
+                      def references(self, images):
+                +         if self.vae.device == torch.device("cpu"):
+                +             self.vae.to(self.device)
+                          return encode_all(self.vae, images)
+            """,
+        }
+    )
+    files = []
+    for name, text in before.items():
+        (tmp_path / name).write_text(text)
+        files.append(SourceFile(str(tmp_path / name), text.encode(), text))
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+    outcome = fixpoint.apply(files, settings)
+
+    assert [change.new.decode() for change in outcome.patch.files] == [after["model.py"]]

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from devfix.model import Coverage
 from devfix.report.findings.statistics import counts, dumps, lines
 
 
@@ -39,3 +40,14 @@ def test_the_document_holds_the_same(many):
 
     assert found["exit_code"] == many.report.exit_code == 1
     assert found["statistics"][0] == {"code": "DEV101", "name": "batch-not-moved", "count": 3, "fixable": 2}
+
+
+def test_functions_are_counted_by_what_became_of_them(view):
+    outcome = replace(view.report.outcome, coverage={Coverage.ANALYSED: 12, Coverage.TRANSPARENT: 3})
+    known = replace(view, report=replace(view.report, outcome=outcome))
+
+    assert list(lines(known))[-2:] == [
+        "12\tfunctions\tanalysed",
+        " 3\tfunctions\tleft out: nothing in it can make a difference between devices",
+    ]
+    assert json.loads(dumps(known))["functions"] == {"analysed": 12, "transparent": 3}

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
+from devfix.analysis.callers.coverage import coverage_of_library
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.kinds import argument_kinds
@@ -22,7 +23,7 @@ from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -38,9 +39,11 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.interpreter import OutOfBudget
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
+from devfix.model import Coverage
 from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -63,8 +66,8 @@ def call_definitions(
     reached: Collection[tuple[str, int]] = (),
     whole: bool = False,
     facts: DeviceFacts | None = None,
-) -> None:
-    """Call the functions and methods of a file that nothing has called yet.
+) -> dict[int, Coverage]:
+    """Call the functions and methods of a file that nothing has called yet; return what became of each, by line.
 
     Args:
         interp: the interpreter, after the body of the file.
@@ -74,7 +77,9 @@ def call_definitions(
         facts: the functions that can; found if they are not given.
 
     """
-    _AnyCaller(interp, module, frozenset(reached), whole, facts or DeviceFacts(interp.program)).run()
+    caller = _AnyCaller(interp, module, frozenset(reached), whole, facts or DeviceFacts(interp.program))
+    caller.run()
+    return caller.coverage()
 
 
 class _AnyCaller:
@@ -94,6 +99,7 @@ class _AnyCaller:
         self._facts = facts
         self._callers: set[ast.AST] | None = None
         self._read = _read_names(module.tree)
+        self._given_up: set[ast.AST] = set()
 
     def run(self) -> None:
         """Call what the file defines, functions that others of the file use last."""
@@ -107,6 +113,13 @@ class _AnyCaller:
             elif isinstance(value, ClassValue) and value.node is definition:
                 self._guarded(self._start, definition, self._call_class, value)
 
+    def coverage(self) -> dict[int, Coverage]:
+        """Return by line what became of each function."""
+        here = os.path.abspath(self._module.path)
+        known = {line for path, line in self._reached if path == here}
+        covered = coverage_of_library(self._module, self._facts, self._interp.visited, self._given_up)
+        return {line: Coverage.ANALYSED if line in known else found for line, found in covered.items()}
+
     def _guarded(self, start: State, node: ast.stmt, action: Callable[[Any], None], value: Value) -> None:
         """Run an action on a copy of a state, within the budget of one function."""
         interp = self._interp
@@ -116,8 +129,10 @@ class _AnyCaller:
         interp.path_splits = MAX_PATH_SPLITS - SPLITS_PER_FUNCTION
         activation = Activation(self._module.env, self._module, stmt=node)
         try:
-            with interp.within(activation), suppress(Unreachable, OutOfBudget):
+            with interp.within(activation), suppress(Unreachable):
                 action(value)
+        except OutOfBudget:
+            self._given_up.add(node)
         finally:
             interp.step_budget, interp.latent = budget, False
             interp.observations.is_complete = complete
@@ -190,6 +205,8 @@ class _AnyCaller:
         if not isinstance(instance, Pointer) or not self._interp.alive:
             return
         built, builders = self._interp.now, self._interp.visited - before
+        if object_at(self._interp, instance, FrameworkInstance) is not None:
+            self._guarded(built, cls.node, self._run_as_framework, instance)
         for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):
             found = find_member(self._interp, cls, hooked.name)
             if isinstance(found, Function) and found.node is hooked and not self._is_left_out(hooked, base):
@@ -238,6 +255,14 @@ class _AnyCaller:
                 self._settle_weights(part)
         else:
             forget_placed(interp, cls, instance)
+
+    def _run_as_framework(self, instance: Pointer) -> None:
+        """Call the methods of an instance as the framework of its base class does."""
+        kept = object_at(self._interp, instance, FrameworkInstance)
+        assert kept is not None
+        assert kept.cls is not None
+        name = ast.Name(kept.name, ast.Load())
+        kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), kept.cls.node))
 
     def _settle_weights(self, module: Pointer) -> None:
         """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""

@@ -122,9 +122,13 @@ class DeviceFacts:
         """Return whether a function or method of a file can make a difference between devices."""
         return function in self._file(module).functions
 
+    def module(self, path: str) -> PythonModule | None:
+        """Return a file; ``None`` if it cannot be read or parsed."""
+        return self._program.load(path, "")
+
     def is_transparent(self, path: str) -> bool:
         """Return whether nothing in a file can make a difference: no function, except tests, and nothing it binds."""
-        module = self._program.load(path, "")
+        module = self.module(path)
         if module is None:
             return True
         file, sources = self._file(module), sources_of(module.tree)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.models.index import is_module
-from devfix.models.names import DEVICE_PLACING_TRAINERS, MANAGED
+from devfix.models.names import FRAMEWORK_CLASSES, MANAGED
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
@@ -27,8 +28,8 @@ __all__ = [
     "external_bases",
     "find_member",
     "find_property_setter",
+    "framework_name",
     "inherited_attribute",
-    "is_device_placing_trainer",
     "is_managed",
     "is_module_class",
     "is_named_tuple",
@@ -45,13 +46,25 @@ def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
         if id(current) in seen:
             continue
         seen.add(id(current))
-        if isinstance(current, ClassValue):
+        if isinstance(current, ClassValue) and current is not cls and (name := framework_name(current)):
+            yield External(name)
+        elif isinstance(current, ClassValue):
             yield current
             pending = [*current.bases, *pending]
         elif isinstance(current, External):
             yield current
         elif isinstance(current, (Unknown, Union, Pointer)):
             yield Unknown()
+
+
+def framework_name(cls: ClassValue) -> str:
+    """Return the full name of a framework's class whose source is in the project; ``""`` for other classes.
+
+    What the framework does with its subclasses is known by that name, wherever the source is.
+    """
+    name = FRAMEWORK_CLASSES.get(cls.node.name, "")
+    place = f"/{name.rpartition('.')[0].replace('.', '/')}.py"
+    return name if name and f"/{cls.module.path.replace(os.sep, '/')}".endswith(place) else ""
 
 
 def external_bases(cls: ClassValue) -> list[str]:
@@ -115,11 +128,6 @@ def is_named_tuple(interp: Interpreter, pointer: Pointer) -> bool:
     """Return whether an object is a named tuple, which unpacks and iterates as a tuple."""
     cls = interp.heap_object(pointer).cls
     return cls is not None and "typing.NamedTuple" in external_bases(cls)
-
-
-def is_device_placing_trainer(cls: ClassValue) -> bool:
-    """Return whether a class derives from a trainer that moves model and batches (transformers, trl)."""
-    return any(name.startswith(DEVICE_PLACING_TRAINERS) for name in external_bases(cls))
 
 
 def find_property_setter(interp: Interpreter, obj: HeapObject, name: str) -> Function | None:

@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.values import Function, Value
     from devfix.analysis.program import PythonModule
 
-__all__ = ["Activation", "CallFrame", "ProgramPoint"]
+__all__ = ["Activation", "CallFrame", "ConfiguredCall", "ProgramPoint"]
+
+
+class ConfiguredCall(ast.Call):
+    """A call that a configuration file describes, at the place of the code that loads the file.
+
+    ``entry`` is the path of keys in the file.
+    """
+
+    entry: str = ""
 
 
 @dataclass(eq=False)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container
+from devfix.analysis.domain.splits import take_side
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
@@ -30,27 +31,72 @@ from devfix.syntax.tree import names_in, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "condition_key", "is_known_tensor"]
+__all__ = ["assume", "assumed", "condition_key", "implied", "is_known_tensor"]
 
 
-def _comparison_subject(test: ast.Compare, left: Value) -> str:
-    """Return the subject of a comparison: the symbol of its left side, or its text."""
-    symbol = getattr(left, "symbol", "")
-    return symbol or text_of(test.left)
+_MEMBER = " in "
 
 
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
     """Return the key of a condition's assumption; tests of the same unknown value have the same key."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        value = _value_without_calls(interp, test.left)
-        scope = "" if getattr(value, "symbol", "") else _scope(interp, test)
-        return f"{scope}{_comparison_subject(test, value)} == {text_of(test.comparators[0])}"
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], _EQUALITY):
+        options = _constant_options(test)
+        if options is not None:
+            return f"{_subject(interp, test)}{_MEMBER}{', '.join(sorted(options))}"
+        return f"{_subject(interp, test)} == {text_of(test.comparators[0])}"
     value = _value_without_calls(interp, test)
     symbol = getattr(value, "symbol", "")
     if symbol:
         return str(symbol)
     assert interp.activation is not None
     return f"{interp.activation.module.path}:{_scope(interp, test)}{text_of(test)}"
+
+
+_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+
+
+def _constant_options(test: ast.Compare) -> frozenset[str] | None:
+    """Return the literals, as source, that a value is compared with: ``x == "a"``, ``x in ("a", "b")``."""
+    other = test.comparators[0]
+    literals = other.elts if isinstance(other, (ast.Tuple, ast.List, ast.Set)) else [other]
+    if isinstance(test.ops[0], (ast.In, ast.NotIn)) is (literals == [other]):
+        return None
+    if not all(isinstance(each, ast.Constant) for each in literals):
+        return None
+    return frozenset(repr(each.value) for each in literals if isinstance(each, ast.Constant))
+
+
+def _subject(interp: Interpreter, test: ast.Compare) -> str:
+    """Return the subject of a comparison: the symbol of its left side, or its text."""
+    value = _value_without_calls(interp, test.left)
+    symbol = getattr(value, "symbol", "")
+    return symbol or f"{_scope(interp, test)}{text_of(test.left)}"
+
+
+def implied(interp: Interpreter, test: ast.Compare) -> bool | None:
+    """Return the outcome of a comparison with literals that follows from those assumed; ``None`` if open."""
+    options = _constant_options(test)
+    return None if options is None else _implied(interp.now.assumptions, _subject(interp, test), options)
+
+
+def _implied(assumptions: Mapping[str, bool], subject: str, options: frozenset[str]) -> bool | None:
+    possible: frozenset[str] | None = None
+    excluded: frozenset[str] = frozenset()
+    for key, holds in assumptions.items():
+        if key.startswith(subject + _MEMBER):
+            known = _options_of(key)
+            if holds:
+                possible = known if possible is None else possible & known
+            else:
+                excluded |= known
+    if possible is not None:
+        left = possible - excluded
+        return True if left and left <= options else False if not left & options else None
+    return False if options <= excluded else None
+
+
+def _options_of(key: str) -> frozenset[str]:
+    return frozenset(key.rpartition(_MEMBER)[2].split(", "))
 
 
 def _scope(interp: Interpreter, test: ast.expr) -> str:
@@ -87,8 +133,14 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
                 assume(interp, part, holds)
         return
     key = condition_key(interp, test)
-    negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq,))
+    negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq, ast.NotIn))
     interp.now.assumptions[key] = holds is not negative
+    take_side(interp.now, key, holds is not negative)
+    subject, member, _ = key.rpartition(_MEMBER)
+    for other in [each for each in interp.now.splits if member and each.startswith(subject + member) and each != key]:
+        outcome = _implied(interp.now.assumptions, subject, _options_of(other))
+        if outcome is not None:
+            take_side(interp.now, other, outcome)
     _narrow(interp, test, holds)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from devfix.analysis.domain.joins import join_entries
 from devfix.analysis.domain.objects import HeapObject, Module, join_objects
 from devfix.analysis.domain.runtime import Runtime
+from devfix.analysis.domain.splits import Split, Splits, add_splits
 from devfix.analysis.domain.values import Bound, Pointer, TupleValue, Union, Value
 
 __all__ = ["Base", "State", "Unreachable"]
@@ -60,8 +61,9 @@ class State:
     """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.
 
     ``fork`` copies lazily: an environment is copied when a fork first writes to it; heap objects are immutable.
-    ``assumptions`` holds the assumed outcomes of unknown conditions, ``saved`` the files that the path may have
-    written, ``runtime`` PyTorch's settings.
+    ``assumptions`` holds the assumed outcomes of unknown conditions, ``splits`` the two sides of earlier
+    joins, ``saved`` the files that the path may have written, ``runtime`` PyTorch's
+    settings.
     """
 
     def __init__(self, base: Base) -> None:
@@ -69,6 +71,7 @@ class State:
         self.heap: dict[int, HeapObject] = {}
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
+        self.splits: Splits = {}
         self.saved: frozenset[str] = frozenset()
         self.runtime = Runtime()
         self.branch = Branch(None)
@@ -80,6 +83,7 @@ class State:
         copy.heap = dict(self.heap)
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
+        copy.splits = dict(self.splits)
         copy.saved = self.saved
         copy.runtime = self.runtime
         copy.branch = Branch(self.branch)
@@ -204,6 +208,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
     joined = State(one.base)
     joined.branch, written = _written_since(one.branch, two.branch)
     joined.heap = dict(two.heap)
+    objects: dict[int, tuple[HeapObject, HeapObject, HeapObject]] = {}
     for key in written:
         mine = one.heap.get(key) or one.base.heap.get(key)
         theirs = two.heap.get(key) or one.base.heap.get(key)
@@ -214,19 +219,26 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
                     joined.heap[key] = mine if reachable[0] else theirs
                     continue
             joined.heap[key] = join_objects(mine, theirs)
+            objects[key] = mine, theirs, joined.heap[key]
         elif mine is not None:
             joined.heap[key] = mine
+    names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}
     joined.envs = {**one.envs, **two.envs}
     for key in one.envs.keys() | two.envs.keys():
-        names, other_names = one.envs.get(key), two.envs.get(key)
-        if names is other_names:
+        ours, others = one.envs.get(key), two.envs.get(key)
+        if ours is others:
             continue
         base = one.base.envs.get(key, {})
-        if (names is not None and other_names is not None) or base:
-            joined.envs[key] = join_entries(names or {}, other_names or {}, base)
+        if (ours is not None and others is not None) or base:
+            env = joined.envs[key] = join_entries(ours or {}, others or {}, base)
+            for name, value in env.items():
+                sides = (ours or base).get(name), (others or base).get(name)
+                if sides[0] is not sides[1]:
+                    names[key, name] = *sides, value
     joined.saved = one.saved | two.saved
     joined.runtime = one.runtime.join(two.runtime)
     joined.assumptions = {key: value for key, value in one.assumptions.items() if two.assumptions.get(key) is value}
+    add_splits(joined, one, two, Split(names, objects))
     return joined
 
 

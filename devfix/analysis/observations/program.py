@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         DeviceAssignment,
         Transfer,
     )
+    from devfix.model import Coverage
 
 __all__ = ["Observations"]
 
@@ -68,11 +69,14 @@ class Observations:
         no_accelerator: the observations without an accelerator (:mod:`devfix.analysis.scenarios`), if they can differ.
         multi_accelerator: the observations with two accelerators, if they can differ; the ``cpu`` operands of their
             mismatches are on the accelerator that is not the current device.
+        offloading: the observations of objects that move their modules to the CPU and back
+            (:mod:`devfix.analysis.callers.offloading`), if a class of a library does.
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
         folders: folders in which imports were resolved.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
+        coverage: by line, what became of the functions of the file.
 
     """
 
@@ -105,11 +109,13 @@ class Observations:
     set_current: ProgramPoint | None = None
     no_accelerator: Observations | None = None
     multi_accelerator: Observations | None = None
+    offloading: Observations | None = None
     is_complete: bool = True
     preferred_device: str | None = None
     folders: set[str] = field(default_factory=set)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)
+    coverage: dict[int, Coverage] = field(default_factory=dict)
     _records: dict[type, dict[object, Any]] = field(default_factory=dict)
     _visits: Counter[tuple[object, ...]] = field(default_factory=Counter)
 

@@ -9,24 +9,32 @@ arguments and the device check in :mod:`devfix.analysis.transfer`.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from devfix.analysis.overlays import (
     accelerate,
     deepspeed,
+    diffusers_,
     function_transforms,
     functional_modules,
     graphs,
+    hyperpyyaml_,
     ignite,
     lightning,
+    speechbrain,
     tracers,
     transformers_,
 )
+from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.models.names import DEVICE_PLACING_TRAINERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from devfix.analysis.domain.protocol import TransferFunction
 
-__all__ = ["OVERLAYS"]
+__all__ = ["OVERLAYS", "instance_kind"]
 
 OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
@@ -34,8 +42,27 @@ OVERLAYS: dict[str, TransferFunction] = {
     **function_transforms.OVERLAYS,
     **functional_modules.OVERLAYS,
     **graphs.OVERLAYS,
+    **hyperpyyaml_.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
+    **speechbrain.OVERLAYS,
     **tracers.OVERLAYS,
     **transformers_.OVERLAYS,
 }
+
+# What an instance of a project class is that derives from one of these classes, by patterns of full names.
+_INSTANCES: dict[str, type[InstanceObject]] = {
+    **{f"{name}*": transformers_.TrainerObject for name in DEVICE_PLACING_TRAINERS},
+    "diffusers.*Pipeline": diffusers_.PipelineObject,
+    "speechbrain.Brain": speechbrain.BrainObject,
+    "speechbrain.core.Brain": speechbrain.BrainObject,
+}
+
+
+def instance_kind(bases: Iterable[str]) -> type[InstanceObject]:
+    """Return the kind of an instance of a project class by the full names of its library bases."""
+    for base in bases:
+        for pattern, kind in _INSTANCES.items():
+            if fnmatchcase(base, pattern):
+                return kind
+    return InstanceObject

@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
-    Builtin,
     Const,
     DeviceValue,
     Function,
@@ -26,10 +24,9 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.overlays.framework import FrameworkObject
+from devfix.analysis.overlays.framework import FrameworkInstance, FrameworkObject
 from devfix.analysis.overlays.placement import call_hook
 from devfix.analysis.stdlib.containers import DictObject
-from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batch_objects, module_objects
 
 if TYPE_CHECKING:
@@ -56,14 +53,10 @@ class TokenizerObject(HeapObject):
 
 
 @dataclass(frozen=True)
-class TrainerObject(InstanceObject):
+class TrainerObject(FrameworkInstance):
     """An instance of a project subclass of ``Trainer``, which moves model and batches."""
 
-    def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
-        """Return an attribute; ``train`` is a method of the library."""
-        if name == "train":
-            return Builtin(pointer, name)
-        return super().other_attribute(interp, pointer, name, node)
+    library_methods: ClassVar[frozenset[str]] = frozenset({"train"})
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -73,11 +66,15 @@ class TrainerObject(InstanceObject):
             return _train(interp, pointer, node)
         return super().method(interp, pointer, name, args, keywords, node)
 
+    def run(self, interp: Interpreter, pointer: Pointer, node: ast.Call) -> None:
+        """Train."""
+        _train(interp, pointer, node)
+
 
 def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``TrainingArguments(...)``; the device is unknown if an argument may select the CPU."""
     maybe_cpu = any(keywords.get(key, Const(False)) != Const(False) for key in ("no_cuda", "use_cpu"))
-    device = DeviceValue(UNKNOWN_DEVICE if maybe_cpu else ACCELERATOR)
+    device = DeviceValue(UNKNOWN_DEVICE if maybe_cpu else interp.scenario.best_device)
     return interp.new(FrameworkObject(name, fields={"device": device}, allocated_at=interp.point(node)))
 
 
@@ -85,14 +82,13 @@ def _train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
     """Call ``Trainer.train`` of a project subclass: its ``compute_loss`` gets model and inputs on the accelerator."""
     obj = interp.heap_object(pointer)
     assert obj.cls is not None
-    arguments = interp.new(
-        FrameworkObject("transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
-    )
+    device = interp.scenario.best_device
+    arguments = interp.new(FrameworkObject("transformers.TrainingArguments", fields={"device": DeviceValue(device)}))
     interp.now.update(pointer, fields={"args": arguments, **obj.fields})
     found = find_member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
-        model = module_objects.make(interp, "transformers.Trainer.model", node, ACCELERATOR, opaque=True)
-        inputs = interp.new(DictObject(default_item=Tensor(ACCELERATOR, maybe_container=True)))
+        model = module_objects.make(interp, "transformers.Trainer.model", node, device, opaque=True)
+        inputs = interp.new(DictObject(default_item=Tensor(device, maybe_container=True)))
         call_hook(interp, Bound(found, pointer), [model, inputs], node)
     return UNKNOWN
 

@@ -14,6 +14,7 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
+    DType,
     Keywords,
     Number,
     Origin,
@@ -38,6 +39,7 @@ _SIZES = frozenset(
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
 )
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
+_SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
 _PLAIN_NAMES = frozenset("config hparams name cfg".split())  # of an opaque module's attributes that are no modules
 
 
@@ -74,6 +76,8 @@ class ModuleObject(Module):
             return UNKNOWN
         if name == "device":
             return DeviceValue(module_tree.weights_device(interp, pointer))
+        if name == "dtype" and self.is_opaque:
+            return DType()  # of models of Transformers and Diffusers
         if name in ("weight", "bias") and self.weights and self.cls is None:
             return Tensor(self.device, (Origin("parameter", pointer.id),))
         if name in _SETTINGS and self.cls is None:
@@ -90,8 +94,8 @@ class ModuleObject(Module):
             return Builtin(pointer, name)  # their methods take indices, which may be on another device
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
             return Builtin(pointer, name)  # PyTorch's layers have no submodules
-        if self.is_opaque and name.endswith("_"):
-            return UNKNOWN  # a method of a tensor that works in place: ``module.weight_or_part.copy_(x)``
+        if self.is_opaque and (name.endswith("_") or name.startswith(_SETTERS)):
+            return UNKNOWN  # a method that writes values: ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``
         if self.is_opaque and not name.startswith("_"):
             return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
         return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import condition_key
+from devfix.analysis.domain.path_conditions import condition_key, implied
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -82,7 +82,9 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     if outcome is not None:
         return outcome
     holds = interp.now.assumptions.get(condition_key(interp, test))
-    is_negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.NotEq)  # the key is that of ``==``
+    is_negative = isinstance(test, ast.Compare) and isinstance(
+        test.ops[0], (ast.NotEq, ast.NotIn)
+    )  # the key is positive
     return None if holds is None else holds is not is_negative
 
 
@@ -136,12 +138,14 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = True
         if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             equal = False
-        if equal is None:
-            equal = _assumed_equal(interp, test, left_value, right_value)
+        if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
+            equal = implied(interp, test)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
         inside = _contains(interp, left_value, right_value)
+        if inside is None:
+            inside = implied(interp, test)
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _compare_order(op, left_value.value, right_value.value)
@@ -241,18 +245,6 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
     if other.value.startswith("cuda"):
         return device.device != CPU
     return False if device.device == CPU else None
-
-
-def _assumed_equal(interp: Interpreter, test: ast.Compare, left: Value, right: Value) -> bool | None:
-    """Return false for ``mode == "test"`` if the path assumes ``mode == "train"``; else ``None``."""
-    if not isinstance(right, Const):
-        return None
-    own = condition_key(interp, test)
-    subject = own[: own.rindex(" == ") + 4] if " == " in own else ""
-    for key, value in interp.now.assumptions.items():
-        if subject and value and key.startswith(subject) and key != own:
-            return False
-    return None
 
 
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:

@@ -8,26 +8,27 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.classes import (
     external_bases,
     find_member,
-    is_device_placing_trainer,
+    framework_name,
     is_managed,
     is_module_class,
     mro,
 )
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
     ClassValue,
+    External,
     Function,
     IterableOf,
     Pointer,
     Unknown,
     Value,
 )
-from devfix.analysis.overlays.transformers_ import TrainerObject
-from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.overlays import instance_kind
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.torch import library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
@@ -49,6 +50,9 @@ def instantiate(
     interp: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Create an instance of a project class and call its constructor."""
+    library_name = framework_name(cls)
+    if library_name and lookup(library_name) is not None:
+        return interp.call(External(library_name), args, keywords, node)
     names = external_bases(cls)
     if any(name.startswith("torch.optim.") and root_of(name) == "Optimizer" for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))
@@ -67,6 +71,8 @@ def instantiate(
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
+    elif (instance := object_at(interp, pointer, FrameworkInstance)) is not None:
+        instance.construct(interp, pointer, args, keywords, node)
     return pointer
 
 
@@ -113,8 +119,7 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
-    kind = TrainerObject if is_device_placing_trainer(cls) else InstanceObject
-    return interp.new(kind(cls.node.name, cls, allocated_at=interp.point(node)))
+    return interp.new(instance_kind(names)(cls.node.name, cls, allocated_at=interp.point(node)))
 
 
 def _fill_dataclass(
@@ -131,6 +136,8 @@ def _fill_dataclass(
     arguments = dict(zip([name for name, _, _ in names], args, strict=False)) | keywords
     for name, stmt, base in names:
         value = arguments.get(name)
+        if value is None and "**" in keywords:
+            value = Unknown(f"{cls.node.name}.{name}")
         if value is None:
             value = interp.now.lookup(base.scope, name) or UNKNOWN
             if isinstance(stmt.value, ast.Call) and text_of(stmt.value.func).split(".")[-1] in ("field", "Field"):

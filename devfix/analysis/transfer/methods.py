@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     TupleValue,
     Value,
 )
+from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.stdlib import containers, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
@@ -81,6 +82,8 @@ def _super_method(
             library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
         elif isinstance(obj, InstanceObject) and "torch.utils.data.DataLoader" in names:
             data.make_loader(interp, args, keywords, node, into=receiver)
+        elif isinstance(obj, FrameworkInstance):
+            obj.construct(interp, receiver, args, keywords, node)
         return NONE
     if isinstance(obj, Module) and name in ("forward", "__call__"):
         if obj.name == "torch.nn.Sequential":

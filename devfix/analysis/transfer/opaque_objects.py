@@ -67,6 +67,11 @@ class OpaqueObject(Opaque):
         interp.escape([*args, *keywords.values()])
         return external_calls.unknown_result(interp, f"{self.name}.{name}", args, node, keywords)
 
+    def tensors(self) -> list[Value]:
+        """Return a tensor on the accelerator if the program has moved the object there: an item of unknown data."""
+        is_moved = self.last_moved_at is not None and not self.constructed and self.devices == {ACCELERATOR}
+        return [Tensor(ACCELERATOR, is_certain=False)] if is_moved else []
+
     def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
         """Return an item of a dataset that was moved to a device."""
         if self.last_moved_at is not None and any(device.kind != "cpu" for device in self.devices):

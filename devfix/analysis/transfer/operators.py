@@ -90,8 +90,9 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
         operands = right.items if isinstance(right, TupleValue) else (right,)
         return _identified(format_string(left), (left, *operands), node)
-    if object_at(interp, left, ListObject) is not None:
-        return interp.new(ListObject(default_item=iteration.element(interp, left, node)))
+    for operand in (left, right) if isinstance(node.op, ast.Mult) else (left,):  # ``[x] * 3``, ``3 * [x]``
+        if object_at(interp, operand, ListObject) is not None:
+            return interp.new(ListObject(default_item=iteration.element(interp, operand, node)))
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN

@@ -16,6 +16,7 @@ from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import is_device, value_of, visible
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.module_move import ModuleMove, module_move_at
+from devfix.fixes.modules.configured_modules import configured_move, configured_name, is_configured
 from devfix.fixes.modules.module_roots import RootModule, container_names, root_names
 from devfix.fixes.modules.parallel_wrappers import declare_device, move_for_wrapper
 from devfix.fixes.modules.sibling_moves import move_beside_sibling_modules
@@ -60,6 +61,10 @@ class MovePlan:
 
 def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> MovePlan:
     """Return the planned move of a root module; its ``fixes`` are empty if no device expression is in scope."""
+    if is_configured(root):
+        fix = configured_move(mismatch, root)
+        name = configured_name(mismatch, root)
+        return MovePlan(name, root.allocated_at.call_frame, root.allocated_at.node, (fix,) if fix is not None else ())
     candidates = [
         candidate
         for candidate in _move_candidates(observations, mismatch, root)

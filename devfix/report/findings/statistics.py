@@ -1,4 +1,7 @@
-"""Number of findings per rule, as text and as JSON (schema/statistics-1.json)."""
+"""Number of findings per rule, and of functions by what became of them.
+
+As text, and as JSON (schema/statistics-2.json).
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix import __version__
-from devfix.model import Applicability, Resolution, Status
+from devfix.model import Applicability, Coverage, Resolution, Status
 
 if TYPE_CHECKING:
     from devfix.report.view import View
 
 __all__ = ["SCHEMA_VERSION", "Count", "counts", "dumps", "lines"]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -49,11 +52,22 @@ def _has_safe_fix(item: Resolution) -> bool:
 
 
 def lines(view: View) -> Iterator[str]:
-    """Yield a line per rule: count, code, and mark with name, separated by tabs."""
-    rows = counts(view)
-    width = max((len(str(row.count)) for row in rows), default=0)
-    for row in rows:
-        yield f"{row.count:>{width}}\t{row.code}\t{row.mark} {row.name}"
+    """Yield a line per rule: count, code, and mark with name, separated by tabs; then one per outcome of functions."""
+    rows = [(row.count, row.code, f"{row.mark} {row.name}") for row in counts(view)]
+    rows += [(count, "functions", _TOLD[covered]) for covered, count in view.report.outcome.coverage.items()]
+    width = max((len(str(count)) for count, _, _ in rows), default=0)
+    for count, code, told in rows:
+        yield f"{count:>{width}}\t{code}\t{told}"
+
+
+_TOLD = {
+    Coverage.ANALYSED: "analysed",
+    Coverage.GIVEN_UP: "analysed in part: more steps than a function is given",
+    Coverage.ON_THE_CPU: "left out: a data set, worker, plot or metric on the CPU",
+    Coverage.TEST: "left out: a test that no program runs",
+    Coverage.TRANSPARENT: "left out: nothing in it can make a difference between devices",
+    Coverage.NOT_CALLED: "left out: no program calls it, and nothing tells which arguments are tensors",
+}
 
 
 def dumps(view: View) -> str:
@@ -65,5 +79,6 @@ def dumps(view: View) -> str:
         "statistics": [
             {"code": row.code, "name": row.name, "count": row.count, "fixable": row.fixable} for row in counts(view)
         ],
+        "functions": {covered.value: count for covered, count in view.report.outcome.coverage.items()},
     }
     return json.dumps(document, indent=2) + "\n"

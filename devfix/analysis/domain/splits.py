@@ -1,0 +1,111 @@
+"""What each of two joined paths says, for a later test of the condition that tells them apart.
+
+A join forgets which facts go together: after ``if flag: model.cuda()``, the model is on either device, also under a
+later ``if flag``.  A :class:`Split` remembers both sides of one join.  Where a path assumes the condition again, the
+names and objects that have not changed since take back the values of its side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.domain.values import Pointer, Tensor, Union, Value
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.objects import HeapObject
+    from devfix.analysis.domain.state import State
+
+__all__ = ["Split", "Splits", "add_splits", "take_side"]
+
+_MOST_CONDITIONS = 24  # that a state remembers
+_MOST_JOINS = 12  # that it remembers for one of them
+
+#: Values of a name: on the first path, on the second, and joined; ``None`` where it is not bound.
+_Sides = tuple["Value | None", "Value | None", "Value | None"]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The names and objects in which two joined paths differ.
+
+    Attributes:
+        names: by environment and name.
+        objects: by identifier: on the first path, on the second, and joined.
+
+    """
+
+    names: Mapping[tuple[int, str], _Sides]
+    objects: Mapping[int, tuple[HeapObject, HeapObject, HeapObject]]
+
+
+#: Splits by condition, each with the outcome of the condition on its first path; the oldest first.
+Splits = dict[str, "tuple[tuple[Split, bool], ...]"]
+
+
+def add_splits(joined: State, one: State, two: State, split: Split) -> None:
+    """Remember the sides of a join under each condition that holds on one path only."""
+    joined.splits = dict(one.splits)
+    for key, known in two.splits.items():
+        mine = joined.splits.get(key, ())
+        joined.splits[key] = (
+            known if not mine or known is mine else tuple(dict.fromkeys((*mine, *known)))[-_MOST_JOINS:]
+        )
+    if split.names or split.objects:
+        for key, holds in one.assumptions.items():
+            if two.assumptions.get(key) is (not holds):
+                known = joined.splits.pop(key, ())
+                joined.splits[key] = (*known[1 - _MOST_JOINS :], (split, holds))
+    while len(joined.splits) > _MOST_CONDITIONS:
+        del joined.splits[next(iter(joined.splits))]
+
+
+def take_side(state: State, key: str, holds: bool) -> None:
+    """Restore what the path says on which a condition holds, or does not, as far as it has not changed since."""
+    for split, first_holds in reversed(state.splits.get(key, ())):
+        _take_side(state, split, 0 if first_holds is holds else 1)
+
+
+def _take_side(state: State, split: Split, side: int) -> None:
+    for (env, name), sides in split.names.items():
+        if state.lookup(env, name) is sides[2] and _is_telling(*sides):
+            value = sides[side]
+            if value is None:
+                state.unbind(env, name)
+            else:
+                state.bind(env, name, value)
+    for identifier, versions in split.objects.items():
+        present = state.heap.get(identifier)
+        if present is not None:
+            restored = _restored(present, versions[side], versions[2])
+            if restored is not present:
+                state.write(identifier, restored)
+
+
+def _restored(present: HeapObject, ours: HeapObject, joined: HeapObject) -> HeapObject:
+    """Return an object with the facts of one path where it still has those of the join."""
+    if present is joined:
+        return ours
+    if type(present) is not type(ours) or type(joined) is not type(ours):
+        return present
+    changes: dict[str, Any] = {}
+    if present.devices is joined.devices and ours.devices is not joined.devices:
+        changes = {"devices": ours.devices, "last_moved_at": ours.last_moved_at}
+    fields = dict(present.fields)
+    for name, value in joined.fields.items():
+        own = ours.fields.get(name)
+        if own is not value and fields.get(name) is value and isinstance(value, (Pointer, Tensor, Union)):
+            fields.pop(name)
+            if own is not None:
+                fields[name] = own
+    if fields != present.fields:
+        changes["fields"] = fields
+    return replace(present, **changes) if changes else present
+
+
+def _is_telling(one: Value | None, two: Value | None, joined: Value | None) -> bool:
+    """Return whether a value that is still the joined one has not been assigned again since."""
+    if one is None or two is None:
+        return isinstance(joined, (Pointer, Tensor))
+    return isinstance(joined, (Tensor, Union)) and joined is not one and joined is not two

@@ -1,0 +1,138 @@
+"""Facts that go together: a join remembers both sides, and a later test of the same condition tells them apart."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+SETUP = """
+from settings import args, choose
+
+class Trainer:
+    def __init__(self):
+        self.wide = args.wide
+        self.model = nn.Linear(3, 3)
+        self.scale = torch.ones(3)
+        %s
+
+    def step(self, x):
+        y = torch.zeros(3)
+        %s
+"""
+START = """
+trainer = Trainer()
+trainer.model.train()
+for x in DataLoader(torch.ones(8, 3)):
+    trainer.step(x)
+"""
+MOVED = "if self.wide: self.model.cuda()"
+
+BOTH = "x, y = x.cuda(), y.cuda()"
+
+AGREE = [
+    pytest.param(MOVED, f"if self.wide: {BOTH}\n        self.model(x) + y", id="across-methods"),
+    pytest.param(MOVED, f"if args.wide: {BOTH}\n        self.model(x) + y", id="same-option"),
+    pytest.param(
+        "if self.wide: self.scale = self.scale.cuda()",
+        f"if self.wide: {BOTH}\n        self.scale * x + y",
+        id="tensor-attribute",
+    ),
+    pytest.param(
+        "if args.kind == 'a': self.model.cuda()",
+        f"if args.kind in ('a', 'b'):\n            if args.kind == 'b': return\n            {BOTH}\n"
+        "        self.model(x) + y",
+        id="one-of-several",
+    ),
+    pytest.param(
+        "if args.kind in ['a', 'b']: self.model.cuda()",
+        "if args.kind == 'a': self.model(x.cuda()) + y.cuda()",
+        id="member-of-the-moved",
+    ),
+    pytest.param(
+        "if args.kind not in ['a', 'b']: self.model.cuda()",
+        "if args.kind == 'a': self.model(x) + y",
+        id="no-member",
+    ),
+    pytest.param(
+        "if args.kind == 'a': self.model = nn.Linear(3, 3)\n        else: self.model = nn.Linear(3, 3).cuda()",
+        f"if not args.kind == 'a': {BOTH}\n        self.model(x) + y",
+        id="another-object",
+    ),
+]
+DISAGREE = [
+    pytest.param(MOVED, "self.model(x.cuda()) + y", id="input-always-moved"),
+    pytest.param(MOVED, "if self.wide: x = x.cuda()\n        self.model(x) + y", id="other-tensor"),
+    pytest.param(MOVED, f"if self.wide: {BOTH}\n        self.model.cpu()\n        self.model(x) + y", id="moved-again"),
+    pytest.param(
+        "if args.kind == 'a': self.model.cuda()",
+        "if args.kind in ('a', 'b'): self.model(x.cuda()) + y.cuda()",
+        id="wider",
+    ),
+]
+
+
+@pytest.mark.parametrize(("built", "used"), AGREE)
+def test_conditions_that_go_together_are_decided_together(met, built, used):
+    assert met(SETUP % (built, used) + START) == []
+
+
+@pytest.mark.parametrize(("built", "used"), DISAGREE)
+def test_conditions_that_do_not_go_together_are_not(met, built, used):
+    assert met(SETUP % (built, used) + START)
+
+
+def test_each_of_several_objects_keeps_its_sides(met):
+    """The programs of a family are chosen by name, and each moves its own model under the same option."""
+    text = SETUP % (MOVED, f"if self.wide: {BOTH}\n        self.model(x) + y")
+    other = text.replace("Trainer", "Other").replace("from settings import args, choose\n", "")
+    start = """
+if choose() == 1:
+    trainer = Trainer()
+else:
+    trainer = Other()
+for x in DataLoader(torch.ones(8, 3)):
+    trainer.step(x)
+"""
+
+    assert met(text + other + start) == []
+
+
+def test_a_model_that_is_moved_under_an_option_meets_what_is_moved_under_the_same_one(repair):
+    """The constructor and the training loop test the same option."""
+    text = """
+        import argparse
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader
+
+
+        class Trainer:
+            def __init__(self, args):
+                self.wide = args.wide
+                self.model = nn.Linear(3, 3)
+                if self.wide:
+                    self.model.cuda()
+
+            def train(self):
+                ones = torch.ones(8, 3)
+                if self.wide:
+                    ones = ones.cuda()
+                for x in DataLoader(torch.ones(80, 3), batch_size=8):
+                    if self.wide:
+                        x = x.cuda()
+                    (self.model(x) - ones).pow(2).mean().backward()
+
+
+        def main():
+            parser = argparse.ArgumentParser()
+            parser.add_argument("--wide", type=bool, default=True)
+            args = parser.parse_args()
+            trainer = Trainer(args)
+            trainer.train()
+
+
+        if __name__ == "__main__":
+            main()
+    """
+    assert repair("DEV204", textwrap.dedent(text)) == textwrap.dedent(text)

@@ -56,8 +56,8 @@ from devfix.fixes.insertion_point import all_live, hoisted, inside_module, same_
 from devfix.fixes.modules.structural_changes import StructuralChange, parents_of, structural_change, weights_of
 from devfix.fixes.move_style import Move, move_of
 from devfix.fixes.reorder import common_block
-from devfix.fixes.value_scope import device_for_move
-from devfix.model import Finding, Fix, InsertStatement, Severity, Where
+from devfix.fixes.value_scope import device_for_move, device_for_tensor
+from devfix.model import AppendCode, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -81,7 +81,9 @@ def _finding(observations: Observations, pairs: list[tuple[StructuralChange, Dev
     last, mismatch = changes[-1], pairs[0][1]
     names = list(dict.fromkeys(_part_name(change.attached) for change in changes))
     listed = " and ".join(f"`{name}`" for name in names)
-    fix, reason = _fix(observations, changes, mismatch)
+    fix, reason = _at_the_change(observations, changes), ""
+    if fix is None:
+        fix, reason = _fix(observations, changes, mismatch)
     verb = "is" if len(names) == 1 else "are"
     steps = [(last.moved, "moved", "the model is moved here")]
     steps += [
@@ -115,6 +117,21 @@ def _part_name(point: ProgramPoint) -> str:
     return ast.unparse(node)[:60]
 
 
+def _at_the_change(observations: Observations, changes: list[StructuralChange]) -> Fix | None:
+    """Return a fix that creates tensors on the device which methods of the module assign to it."""
+    edits = []
+    for change in changes:
+        stmt, frame = change.attached.stmt, change.attached.call_frame
+        if not (change.is_tensor and isinstance(stmt, ast.Assign) and inside_module(frame)):
+            return None
+        device = device_for_tensor(observations, change.attached, frame)
+        if device is None:
+            return None
+        edits.append(AppendCode(frame.tree.path, frame.tree.span(stmt.value), f".to({device})"))
+    names = " and ".join(dict.fromkeys(f"`{_part_name(change.attached)}`" for change in changes))
+    return Fix(f"move {names} where it is assigned", tuple(edits))
+
+
 def _fix(
     observations: Observations, changes: list[StructuralChange], mismatch: DeviceMismatch
 ) -> tuple[Fix | None, str]:
@@ -123,7 +140,7 @@ def _fix(
     If there is no such scope, return ``None`` and the reason.
     """
     last = changes[-1]
-    move = move_of(last.moved)
+    move = None if observations.is_library else move_of(last.moved)
     if move is None:
         return None, "the call that moved the model is not in the source"
     innermost = last.attached.call_stack[-1]

@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
+from itertools import starmap
 
 from devfix.analysis.program import listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
+from devfix.engine.failures import Failure
 from devfix.engine.model_json import from_json, to_json
 from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
@@ -133,7 +135,7 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
     known: dict[Task, Scan] = {}
     for key, text in cache.get(tasks).items():
         try:
-            state, files, folders, findings, hazards, failing, *rest = from_json(text)
+            state, files, folders, findings, hazards, failures, *rest = from_json(text)
             partly, is_program, reached, coverage = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
@@ -141,7 +143,7 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
             path = tasks[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
             seen = set(files), set(folders)
-            found = list(findings), counted, frozenset(failing)
+            found = list(findings), counted, frozenset(starmap(Failure, failures))
             known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
 
@@ -154,7 +156,7 @@ def _keep(
         if not scan.problems:
             files, folders = sorted(scan.files), sorted(scan.folders)
             state = _state(space, files, folders)
-            wrong = sorted(scan.hazards.items()), sorted(scan.failing)
+            wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered
             content = state, files, folders, scan.findings, *wrong, *known

@@ -14,6 +14,7 @@ from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program
+from devfix.engine.failures import Failure
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
@@ -67,7 +68,7 @@ class Scan:
     path: str
     findings: list[Finding] = field(default_factory=list)
     hazards: Counter[Hazard] = field(default_factory=Counter)
-    failing: frozenset[tuple[str, str]] = frozenset()  # files and source lines with hazards
+    failures: frozenset[Failure] = frozenset()  # the same operations, with the calls that lead to them
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
     files: set[str] = field(default_factory=set)  # files that were read or could not be read
@@ -184,7 +185,8 @@ def _analyse(
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = list(_hazards(observations))
     scan.hazards = Counter(hazard for _, hazard in hazards)
-    scan.failing = frozenset((point.tree.path, point.tree.line(point.span.line)) for point, _ in hazards)
+    reads = {use.point for use in observations.host_accesses.values()}
+    scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     scan.folders = observations.folders
     scan.coverage = observations.coverage
 
@@ -301,6 +303,14 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
+
+
+def _failure(space: Workspace, point: ProgramPoint, hazard: Hazard, is_read: bool) -> Failure:
+    """Return a failing operation with positions in the given texts."""
+    calls = [(frame.tree, frame.stmt.lineno) for frame in point.call_stack]
+    route = tuple((tree.path, space.given_line(tree.path, line)) for tree, line in calls)
+    line = space.given_line(hazard.path, point.span.line)
+    return Failure(hazard.path, line, hazard.consumer, hazard.text, route, is_read)
 
 
 def position(finding: Finding) -> tuple[object, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 
@@ -183,6 +184,18 @@ class Workspace:
         """Return an event with the line and source of the given text."""
         aligned = self._aligned(event.path)
         return event if aligned is None else replace(event, source=aligned.there(event.line).strip())
+
+    def given_line(self, path: str, line: int) -> int:
+        """Return the line of the given text for one of the present text."""
+        aligned = self._aligned(path)
+        return line if aligned is None else aligned.line(line)
+
+    def given_tree(self, path: str) -> SourceTree | None:
+        """Return the tree of a file's given text; ``None`` if there is none."""
+        file = self._file(os.path.abspath(path))
+        with suppress(SyntaxError):
+            return None if file is None else self.parse(path, file.text)
+        return None
 
     def _aligned(self, path: str) -> Alignment | None:
         """Return the alignment of the present text of a changed file with the given one."""

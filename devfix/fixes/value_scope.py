@@ -174,12 +174,14 @@ class ValueScope:
         """
         point, call_frame = self.point, self.call_frame
         given = set(parameters(call_frame.activation.node))
+        optional = _optional_parameters(call_frame.activation.node) if self.observations.is_library else frozenset()
         for node in sorted(self._operand_candidates(query.partners), key=lambda node: _root(node) not in given):
             value = value_of(point, call_frame, node)
             there = value is not None and (
                 _is_on_accelerator(value)
                 or (_is_on_accelerator(value, maybe_container=True) and _has_a_shape(call_frame, node))
             )
+            there = there and not (isinstance(node, ast.Name) and node.id in optional)
             if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):
                 yield f"{ast.unparse(node)}.device"
 
@@ -235,6 +237,20 @@ class ValueScope:
             constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
             if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
                 yield tree.source(constant)
+
+
+@lru_cache(maxsize=1024)
+def _optional_parameters(function: ast.AST) -> frozenset[str]:
+    """Return the parameters whose default is ``None``: an unknown caller may leave them out."""
+    arguments = getattr(function, "args", None)
+    if not isinstance(arguments, ast.arguments):
+        return frozenset()
+    positional = [*arguments.posonlyargs, *arguments.args]
+    pairs = [
+        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return frozenset(each.arg for each, default in pairs if isinstance(default, ast.Constant) and default.value is None)
 
 
 def is_bound(call_frame: CallFrame, text: str) -> bool:

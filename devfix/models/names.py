@@ -77,8 +77,9 @@ DEVICE_PLACING_TRAINERS = (
     "trl.",
 )
 
-# Classes of frameworks whose subclasses are known by what the framework does with them: full name by class name.
-FRAMEWORK_CLASSES = {"Brain": "speechbrain.core.Brain"}
+# Classes of frameworks that are known by what the framework does with them, also where the project holds their source:
+# full name by class name.
+FRAMEWORK_CLASSES = {"Brain": "speechbrain.core.Brain", "PaddedBatch": "speechbrain.dataio.batch.PaddedBatch"}
 
 # Methods of library models that run the model, as a call does.
 INFERENCE_METHODS = frozenset(

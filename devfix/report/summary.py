@@ -62,7 +62,7 @@ class Report:
         fixable = sum(resolution.status is Status.FIXABLE for resolution in self.remaining)
         for number, label in (
             (len(self.fixed), fixed_label),
-            (fixable, "fixable" if self.mode is Mode.CHECK else "fixable with --unsafe-fixes"),
+            (fixable, "possibly fixable" if self.mode is Mode.CHECK else "possibly fixable with --unsafe-fixes"),
             (len(self.remaining) - fixable, "not fixed" if self.mode is Mode.APPLY else "without a fix"),
             (len(self.suppressed), "suppressed"),
         ):

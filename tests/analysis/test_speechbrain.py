@@ -87,6 +87,19 @@ Own({}, None, {}, {"device": "cuda"}).fit(range(3), None)
     ]
 
 
+@pytest.mark.parametrize(
+    ("moved", "expected"),
+    [
+        pytest.param("batch = batch.to(self.device)", [], id="moved"),
+        pytest.param("pass", ["return self.modules.encoder(wavs)"], id="not-moved"),
+    ],
+)
+def test_a_padded_batch_moves_as_a_whole(met, moved, expected):
+    loader = "DataLoader(examples(), collate_fn=PaddedBatch)"
+    text = program(call=f"fit(range(3), {loader})", moved=moved, device=", device=self.device")
+    assert met("from speechbrain.dataio.batch import PaddedBatch\n" + text) == expected
+
+
 # --- files on disk ------------------------------------------------------------------------------------------------
 SOURCES = {
     "speechbrain/__init__.py": "from .core import Brain\n",

@@ -41,7 +41,7 @@ def test_a_scan_knows_the_finding_what_goes_wrong_and_what_was_read(scan, tmp_pa
 
     assert [(each.code, each.path) for each in found.findings] == [("DEV102", "train.py")]
     assert [(hazard.path, hazard.text) for hazard in found.hazards] == [("parts.py", "x")]
-    assert found.failing == {("parts.py", "return x + y")}
+    assert {(each.path, each.line) for each in found.failures} == {("parts.py", 2)}
     assert found.files >= {str(tmp_path / "train.py"), str(tmp_path / "parts.py")}
     assert str(tmp_path) in found.folders
 

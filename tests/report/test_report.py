@@ -48,8 +48,11 @@ def test_a_change_is_1_only_while_it_is_not_written(mode, code):
 @pytest.mark.parametrize(
     ("mode", "words"),
     [
-        (Mode.APPLY, ("1 fixed", "1 fixable with --unsafe-fixes", "1 not fixed", "1 changed")),
-        (Mode.PREVIEW, ("1 would be fixed", "1 fixable with --unsafe-fixes", "1 without a fix", "1 would change")),
+        (Mode.APPLY, ("1 fixed", "1 possibly fixable with --unsafe-fixes", "1 not fixed", "1 changed")),
+        (
+            Mode.PREVIEW,
+            ("1 would be fixed", "1 possibly fixable with --unsafe-fixes", "1 without a fix", "1 would change"),
+        ),
     ],
 )
 def test_the_summary_counts_everything(outcome, mode, words):

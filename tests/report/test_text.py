@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from devfix.model import Event, Outcome
+from devfix.model import Event, Outcome, Status
 from devfix.report import Mode, Report
 from devfix.report.findings import text
 
@@ -48,7 +48,15 @@ def test_what_was_not_fixed_has_a_reason(shown, resolutions):
     output = shown(Outcome((resolutions["not-fixed"], resolutions["fixable"])), Mode.APPLY)
 
     assert "  not fixed: the file is not yours\n" in output
-    assert "  fix: move `labels` to `device` (needs --unsafe-fixes)\n" in output
+    assert "  possible fix: move `labels` to `device` (needs --unsafe-fixes)\n" in output
+
+
+def test_a_fix_that_was_not_tried_is_only_possible(shown, resolutions):
+    untried = replace(resolutions["fixed"], status=Status.FIXABLE)
+    dropped = replace(resolutions["fixed"], status=Status.NOT_FIXED, reason="it would not hold", fix=None)
+
+    assert shown(Outcome((untried,))).startswith("train.py:23:5 error DEV101 batch-not-moved [possible fix]\n")
+    assert shown(Outcome((dropped,)), Mode.APPLY).startswith("train.py:23:5 error DEV101 batch-not-moved\n")
 
 
 def test_problems_and_suppressed_findings(shown, outcome):

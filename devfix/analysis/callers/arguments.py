@@ -14,6 +14,7 @@ class Kind(Enum):
     TENSOR = "tensor"
     TENSORS = "list or tuple of tensors"
     TENSOR_DICT = "dictionary of tensors"
+    BATCH = "batch that a framework has moved"
     MODULE = "module"
     DEVICE = "device"
     DTYPE = "dtype"
@@ -29,6 +30,7 @@ class Kind(Enum):
 class Evidence(Enum):
     """What the kind of an argument is inferred from, strongest first."""
 
+    PROTOCOL = "protocol of a framework"
     ANNOTATION = "annotation"
     CHECK = "check"
     DOCSTRING = "docstring"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssumedArguments", "assume", "has_options"]
 
-_STRONG = (Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING, Evidence.USE)
+_STRONG = (Evidence.PROTOCOL, Evidence.ANNOTATION, Evidence.CHECK, Evidence.DOCSTRING, Evidence.USE)
 
 
 @dataclass
@@ -111,7 +111,7 @@ def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree
 
 
 _TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
-_PLACED = (*_TENSORS, Kind.MODULE, Kind.DEVICE)
+_PLACED = (*_TENSORS, Kind.BATCH, Kind.MODULE, Kind.DEVICE)
 _OMITTED = (*_TENSORS, Kind.DEVICE, Kind.DTYPE)
 
 
@@ -125,6 +125,8 @@ def _of_kind(interp: Interpreter, kind: Kind, device: Device, default: Value | N
             return interp.new(ListObject(default_item=Unknown(symbol)))
         case Kind.TENSOR_DICT:
             return interp.new(DictObject(default_item=Tensor(device)))
+        case Kind.BATCH:
+            return Tensor(device, is_certain=False, maybe_container=True)
         case Kind.MODULE:
             assert interp.activation is not None
             node = interp.activation.stmt or interp.activation.node

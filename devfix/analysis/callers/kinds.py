@@ -16,6 +16,7 @@ from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.uses import uses_of
 from devfix.analysis.callers.verdicts import Place, may_be_namesake, with_uses
 from devfix.analysis.callers.votes import Votes
+from devfix.models.protocols import hook_arguments
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["Argument", "Evidence", "Kind", "argument_kinds"]
@@ -24,6 +25,8 @@ _MOST_FORWARDS = 2  # functions that pass an argument on before it is used
 _NO_CLASS = frozenset({"Any", "object", "typing.Any"})  # annotations that say nothing
 _TENSOR_LIBRARIES = frozenset({"torch"})
 _ARRAY_LIBRARIES = frozenset("numpy PIL cv2 pandas scipy jax tensorflow mlx cupy skimage".split())
+
+_PASSED = {"batch": Kind.BATCH, "module": Kind.MODULE, "number": Kind.NUMBER}
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -121,7 +124,19 @@ class _File:
             is_object = self.names.may_be_object(name)
             place = Place(name, index, is_forward, is_method, is_object, has_arrays, is_numpy_only)
             found[name] = with_uses(evidence.said, evidence.votes, received, place)
-        return found | self._rest(function.args)
+        return found | self._rest(function.args) | self._passed_by_framework(function, owner, found)
+
+    def _passed_by_framework(
+        self, function: _Function, owner: ast.ClassDef | None, found: dict[str, Argument]
+    ) -> dict[str, Argument]:
+        """Return the arguments that the framework of a base class passes, unless an annotation says what they are."""
+        bases = (base for each in self.names.lineage(owner) for base in each.bases) if owner is not None else ()
+        words = next(filter(None, (hook_arguments(self.names.full_name(base), function.name) for base in bases)), ())
+        return {
+            name: Argument(_PASSED[word], evidence=Evidence.PROTOCOL)
+            for (name, argument), word in zip(found.items(), words, strict=False)
+            if word and not (argument.evidence is Evidence.ANNOTATION and argument.kind is not Kind.UNKNOWN)
+        }
 
     def _has_arrays(self, function: _Function) -> bool:
         """Return whether arrays outside PyTorch may be meant in a function."""

@@ -28,6 +28,7 @@ __all__ = [
     "external_bases",
     "find_member",
     "find_property_setter",
+    "framework_name",
     "inherited_attribute",
     "is_managed",
     "is_module_class",
@@ -45,7 +46,7 @@ def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
         if id(current) in seen:
             continue
         seen.add(id(current))
-        if isinstance(current, ClassValue) and current is not cls and (name := _framework_name(current)):
+        if isinstance(current, ClassValue) and current is not cls and (name := framework_name(current)):
             yield External(name)
         elif isinstance(current, ClassValue):
             yield current
@@ -56,7 +57,7 @@ def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
             yield Unknown()
 
 
-def _framework_name(cls: ClassValue) -> str:
+def framework_name(cls: ClassValue) -> str:
     """Return the full name of a framework's class whose source is in the project; ``""`` for other classes.
 
     What the framework does with its subclasses is known by that name, wherever the source is.

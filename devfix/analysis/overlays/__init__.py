@@ -44,6 +44,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     **hyperpyyaml_.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
+    **speechbrain.OVERLAYS,
     **transformers_.OVERLAYS,
 }
 

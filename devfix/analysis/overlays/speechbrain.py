@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -38,10 +37,11 @@ from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.device_arguments import named_device
 
 if TYPE_CHECKING:
-    from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["BrainObject"]
+__all__ = ["OVERLAYS", "BrainObject"]
 
+_PADDED_BATCH = "speechbrain.dataio.batch.PaddedBatch"
 _PARAMETERS = ("modules", "opt_class", "hparams", "run_opts", "checkpointer", "profiler")
 
 
@@ -133,7 +133,12 @@ def _batch(interp: Interpreter, data: Value, node: ast.Call) -> Value:
     """Return a batch on the CPU: of a loader, or a ``PaddedBatch``, whose items need not be tensors."""
     if object_at(interp, data, LoaderObject) is not None:
         return interp.element(data, node)
-    batch = batch_objects.make(interp, "speechbrain.dataio.batch.PaddedBatch", node)
+    return _padded_batch(interp, _PADDED_BATCH, [], {}, node)
+
+
+def _padded_batch(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``PaddedBatch(examples)``: moves as a whole."""
+    batch = batch_objects.make(interp, name, node)
     items = interp.heap_object(batch).default_item
     assert isinstance(items, Tensor)
     interp.now.update(batch, default_item=replace(items, is_certain=False))
@@ -148,7 +153,7 @@ def _device(interp: Interpreter, given: Keywords) -> Device:
         named = named_device(interp, mapping.fields["device"]) if mapping and "device" in mapping.fields else None
         if named is not None and named.known:
             return named
-    return CPU if options == NONE or interp.scenario.no_accelerator else ACCELERATOR
+    return CPU if options == NONE else interp.scenario.best_device
 
 
 def _modules(interp: Interpreter, given: Value, device: Device, node: ast.Call) -> Value:
@@ -168,3 +173,6 @@ def _namespace(interp: Interpreter, given: Value) -> Value:
     if mapping is None:
         return UNKNOWN if given != NONE else NONE
     return interp.new(InstanceObject("namespace", fields=dict(mapping.fields)))
+
+
+OVERLAYS: dict[str, TransferFunction] = {_PADDED_BATCH: _padded_batch}

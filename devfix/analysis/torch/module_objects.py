@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.instances import sample_of
 from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
-from devfix.analysis.torch import module_methods, module_tree, modules, parametrizations
+from devfix.analysis.torch import forward_results, module_methods, module_tree, modules, parametrizations
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ _SIZES = frozenset(
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
 )
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
+_SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
 _PLAIN_NAMES = frozenset("config hparams name cfg".split())  # of an opaque module's attributes that are no modules
 
 
@@ -59,7 +60,7 @@ class ModuleObject(Module):
             return interp.call(replaced, args, keywords, node)
         if self.cls is None:
             parametrizations.evaluate(interp, pointer, self, node)
-        return interp.call_forward(pointer, args, keywords, node)
+        return forward_results.settle(interp, interp.call_forward(pointer, args, keywords, node))
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -71,6 +72,8 @@ class ModuleObject(Module):
         """Return what ``nn.Module`` and the library class define: settings, methods, submodules."""
         if name in ("_modules", "_parameters", "_buffers"):
             return pointer
+        if name == "__dict__":
+            return Builtin(pointer, name)
         if name == "training":
             return UNKNOWN
         if name == "device":
@@ -93,8 +96,8 @@ class ModuleObject(Module):
             return Builtin(pointer, name)  # their methods take indices, which may be on another device
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
             return Builtin(pointer, name)  # PyTorch's layers have no submodules
-        if self.is_opaque and name.endswith("_"):
-            return UNKNOWN  # a method of a tensor that works in place: ``module.weight_or_part.copy_(x)``
+        if self.is_opaque and (name.endswith("_") or name.startswith(_SETTERS)):
+            return UNKNOWN  # a method that writes values: ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``
         if self.is_opaque and not name.startswith("_"):
             return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
         return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)

@@ -172,7 +172,7 @@ def check_same_device(
                 (accelerator if device == ACCELERATOR else cpu).append(operand)
                 for other_device, other_operand in other.alternatives:
                     (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
-    if cpu and accelerator:
+    if cpu and accelerator and not (opaque and _is_sent_to_cpu(interp, cpu)):
         point = interp.point(node)
         takes_numbers = (
             allow_cpu_scalars
@@ -197,6 +197,12 @@ def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool
 
 def _record_load_use(interp: Interpreter, node: ast.AST, operand: Operand, operands: Sequence[OperandSet]) -> None:
     note_origin_use(interp, operand.origins[0], "tensor", node, any(ACCELERATOR in one.devices for one in operands))
+
+
+def _is_sent_to_cpu(interp: Interpreter, operands: Sequence[Operand]) -> bool:
+    """Return whether library code moves the operands of an object that it cannot see to the CPU: it belongs there."""
+    origins = [origin for operand in operands for origin in operand.origins]
+    return interp.observations.is_library and bool(origins) and all(origin.kind == "moved" for origin in origins)
 
 
 def _identity(found: DeviceMismatch) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.classes import (
     external_bases,
     find_member,
+    framework_name,
     is_managed,
     is_module_class,
     mro,
@@ -19,6 +20,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Bound,
     ClassValue,
+    External,
     Function,
     IterableOf,
     Pointer,
@@ -48,6 +50,9 @@ def instantiate(
     interp: Interpreter, cls: ClassValue, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
     """Create an instance of a project class and call its constructor."""
+    library_name = framework_name(cls)
+    if library_name and lookup(library_name) is not None:
+        return interp.call(External(library_name), args, keywords, node)
     names = external_bases(cls)
     if any(name.startswith("torch.optim.") and root_of(name) == "Optimizer" for name in names):
         base = next(name for name in names if name.startswith("torch.optim."))

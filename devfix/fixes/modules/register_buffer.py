@@ -139,12 +139,22 @@ def _first_writes(writes: list[Write]) -> list[Write]:
     return [
         write
         for write in (constructors if certain else writes)
-        if not any(other is not write and _precedes(other, write) for other in writes)
+        if not (constructors and write not in constructors and _is_read_first(write))
+        and not any(other is not write and _precedes(other, write) for other in writes)
     ]
 
 
 def _is_certain(write: Write) -> bool:
     return write.tree.parents[write.stmt] is write.function
+
+
+def _is_read_first(write: Write) -> bool:
+    """Return whether the condition of a write reads the attribute as a tensor: ``if n > self.table.size(0)``."""
+    targets = write.stmt.targets if isinstance(write.stmt, ast.Assign) else []
+    names = {ast.unparse(target) for target in targets}
+    tests = (node.test for node in write.tree.ancestors(write.stmt) if isinstance(node, (ast.If, ast.While)))
+    parts = (part for test in tests for part in ast.walk(test))
+    return any(isinstance(part, ast.Attribute) and ast.unparse(part.value) in names for part in parts)
 
 
 def _precedes(one: Write, other: Write) -> bool:

@@ -15,11 +15,15 @@ __all__ = ["StructuralChange", "parents_of", "structural_change", "weights_of"]
 
 @dataclass(frozen=True, eq=False)
 class StructuralChange:
-    """A submodule that was attached to a module after the module had been moved."""
+    """A submodule that was attached to a module after the module had been moved.
+
+    ``is_tensor``: it is a tensor, such as a buffer that a method replaces.
+    """
 
     parent: Pointer
     attached: ProgramPoint
     moved: ProgramPoint
+    is_tensor: bool = False
 
 
 def weights_of(operand: Operand) -> list[Pointer]:
@@ -52,7 +56,7 @@ def structural_change(point: ProgramPoint, part: Pointer) -> StructuralChange | 
                 and attached.time > moved_at.time
                 and _is_own_tensor(attached, key)
             ):
-                return StructuralChange(Pointer(key), attached, moved_at)
+                return StructuralChange(Pointer(key), attached, moved_at, is_tensor=True)
             for parent in parents_of(state, key):
                 moved = state.at(parent).last_moved_at
                 if attached is not None and moved is not None and attached.time > moved.time:

@@ -16,8 +16,8 @@ __all__ = ["show"]
 
 _SEVERITY_STYLES = {Severity.ERROR: "bold red", Severity.LATENT: "yellow", Severity.ADVICE: "cyan"}
 _APPLICABILITY_MARKS = {
-    Applicability.SAFE: ("[safe fix]", "green"),
-    Applicability.UNSAFE: ("[unsafe fix]", "yellow"),
+    Applicability.SAFE: ("safe fix", "green"),
+    Applicability.UNSAFE: ("unsafe fix", "yellow"),
     None: ("", ""),
 }
 _MAX_SOURCE_WIDTH = 72
@@ -58,7 +58,7 @@ def show(
 
 def _finding(resolution: Resolution, report: Report, is_brief: bool) -> Iterator[Text]:
     finding = resolution.finding
-    mark, mark_style = _APPLICABILITY_MARKS[finding.applicability]
+    mark, mark_style = _mark(resolution)
     yield Text.assemble(
         (location(finding, report.outcome), "bold"),
         " ",
@@ -76,6 +76,16 @@ def _finding(resolution: Resolution, report: Report, is_brief: bool) -> Iterator
     yield from _resolution(resolution, report.mode)
     if not is_brief:
         yield Text()
+
+
+def _mark(resolution: Resolution) -> tuple[str, str]:
+    """Return the mark of a finding and its style: only a fix that was tried is called safe."""
+    if resolution.status is Status.NOT_FIXED and resolution.fix is None:
+        return "", ""
+    words, style = _APPLICABILITY_MARKS[resolution.finding.applicability]
+    if resolution.status is Status.FIXABLE:
+        words = {"safe fix": "possible fix", "unsafe fix": "possible unsafe fix"}.get(words, "")
+    return (f"[{words}]" if words else ""), style
 
 
 def _event_path(finding: Finding, outcome: Outcome) -> Iterator[Text]:
@@ -118,5 +128,5 @@ def _resolution(resolution: Resolution, mode: Mode) -> Iterable[Text]:
     if resolution.status is Status.FIXABLE:
         unsafe = fix is not None and fix.applicability is Applicability.UNSAFE
         tail = reason or ("needs --unsafe-fixes" if unsafe else "")
-        return [Text.assemble("  ", ("fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
+        return [Text.assemble("  ", ("possible fix", "green"), f": {title}" + (f" ({tail})" if tail else ""))]
     return [Text.assemble("  ", ("not fixed", "yellow"), f": {reason or 'no fix is known'}")]

@@ -122,3 +122,57 @@ def test_a_finding_is_latent_where_an_argument_is_a_guess(library, argument, lat
     (mismatch,) = library(f"def f({argument}):\n    return x.detach() + torch.ones(3)\n").mismatches
 
     assert mismatch.latent is latent
+
+
+FRAMEWORK = """
+import pytorch_lightning as pl
+from fairseq.criterions import FairseqCriterion
+from transformers import Trainer
+
+class Lit(pl.LightningModule):
+    def training_step(self, batch, index):
+        {lightning}
+
+class Criterion(FairseqCriterion):
+    def forward(self, model, sample, reduce=True):
+        {fairseq}
+
+class Own(Trainer):
+    def compute_loss(self, model, inputs):
+        {transformers}
+"""
+
+
+@pytest.mark.parametrize(
+    ("framework", "statement", "meets"),
+    [
+        pytest.param("lightning", "return batch[0] + torch.ones(3)", True, id="lightning"),
+        pytest.param("lightning", "return batch[0] + torch.ones(3, device=self.device)", False, id="lightning-device"),
+        pytest.param("fairseq", "return model(**sample['net_input']) + torch.ones(3)", True, id="fairseq-model"),
+        pytest.param("fairseq", "return sample['target'] + torch.ones(3).to(sample['target'])", False, id="moved"),
+        pytest.param("transformers", "return model(**inputs)[0] + torch.ones(3)", True, id="trainer"),
+        pytest.param(
+            "transformers", "return model(**inputs)[0] + torch.ones(3, device=self.args.device)", False, id="args"
+        ),
+    ],
+)
+def test_methods_get_what_their_framework_passes(library, framework, statement, meets):
+    parts = dict.fromkeys(("lightning", "fairseq", "transformers"), "pass")
+    observations = library(FRAMEWORK.format(**{**parts, framework: statement}))
+    assert bool(observations.mismatches) == meets
+    assert not any(mismatch.latent for mismatch in observations.mismatches)
+
+
+@pytest.mark.parametrize(
+    ("argument", "meets"),
+    [
+        pytest.param("x.cpu()", False, id="sent-there"),
+        pytest.param("torch.ones(3)", True, id="made-there"),
+    ],
+)
+def test_an_object_that_is_fed_from_the_cpu_stays_there(library, argument, meets):
+    text = "from elsewhere import Decoder\n\n" + module(
+        ["self.fc = nn.Linear(3, 3)", "self.decoder = Decoder(size)"],
+        ["x = self.fc(x) * torch.ones(3).to(x)", f"return self.decoder({argument})"],
+    )
+    assert bool(library(text).mismatches) == meets

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 
 def test_the_first_argument_of_forward_is_a_tensor(kinds):
     text = """
@@ -81,3 +83,27 @@ def test_constructors_have_no_namesakes(kinds):
             self.emb = token_emb
     """
     assert kinds(text) == {"token_emb": "unknown"}
+
+
+STEP = """
+import pytorch_lightning as pl
+
+class Lit(pl.LightningModule):
+    def training_step(self, {arguments}): ...
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        pytest.param("batch, index", {"batch": "batch", "index": "number"}, id="step"),
+        pytest.param("batch: dict[str, Tensor]", {"batch": "tensor_dict"}, id="annotated"),
+        pytest.param("batch: Any", {"batch": "batch"}, id="annotation-without-a-kind"),
+    ],
+)
+def test_a_framework_passes_the_arguments_of_its_hooks(kinds, arguments, expected):
+    assert kinds(STEP.format(arguments=arguments)) == expected
+
+
+def test_a_method_that_no_framework_calls_gets_anything(kinds):
+    assert kinds("class Lit(nn.Module):\n    def training_step(self, batch): ...") == {"batch": "unknown"}

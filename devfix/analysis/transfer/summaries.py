@@ -102,7 +102,7 @@ def places_of(interp: Interpreter, values: Iterable[Value]) -> object:
 def _place(interp: Interpreter, value: Value, depth: int) -> object:
     match value:
         case Tensor(device) | DeviceValue(device):
-            return device
+            return type(value), device
         case Const(bool() | str() | None as constant):
             return repr(constant)
         case Union(items):

@@ -257,28 +257,25 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
             return container.device == CPU if item.value == "cpu" and container.device.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
-    if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
-        return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
-    constants = _constants(interp, container)
-    if constants is not None and isinstance(item, Const):
-        return item.value in constants
+    items = _items(interp, container)
+    if isinstance(item, External) and items is not None:  # ``type(x) in (list, tuple)``
+        return item in items if all(isinstance(kind, External) for kind in items) else None
+    if isinstance(item, Const) and items is not None and all(isinstance(each, Const) for each in items):
+        return item.value in [each.value for each in items if isinstance(each, Const)]
     mapping = object_at(interp, container, Mapping)
     if mapping is not None and isinstance(item, Const) and mapping.default_item is None:
         return str(item.value) in mapping.fields
     return None
 
 
-def _constants(interp: Interpreter, container: Value) -> list[object] | None:
-    obj = object_at(interp, container, Container)
+def _items(interp: Interpreter, container: Value) -> list[Value] | None:
+    """Return the items of a tuple, list or set; ``None`` if they are not all known."""
     if isinstance(container, TupleValue):
-        items = list(container.items)
-    elif obj is not None and not isinstance(obj, Mapping) and obj.default_item is None:
-        items = list(obj.fields.values())
-    else:
+        return list(container.items)
+    obj = object_at(interp, container, Container)
+    if obj is None or isinstance(obj, Mapping) or obj.default_item is not None:
         return None
-    return (
-        [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
-    )
+    return list(obj.fields.values())
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:

@@ -55,3 +55,32 @@ def test_independent_findings_cost_one_scan(write, rescans):
 
     assert [item.status for item in outcome.resolutions] == [Status.FIXED] * 5
     assert len(rescans) <= 2
+
+
+BUFFER = """\
+import numpy as np
+
+
+class Buffer:
+    def __init__(self):
+        self.items = []
+
+    def push(self, action):
+        self.items.append(action)
+
+    def sample(self):
+        return [np.array(action, copy=False) for action in self.items]
+"""
+
+
+def test_what_is_a_number_in_another_program_gets_no_method_of_a_tensor(write):
+    """One program stores an action of its network, the other one a random number."""
+    setup = IMPORTS + "import random\nfrom buffer import Buffer\n\nbuffer = Buffer()\n"
+    network = setup + "buffer.push(nn.Linear(3, 4).cuda()(torch.ones(3).cuda()).max(0)[1])\nprint(buffer.sample())\n"
+    chance = setup + "buffer.push(random.randrange(4))\nprint(buffer.sample())\n"
+
+    alone = texts(apply(write(buffer=BUFFER, network=network), settings()))
+    both = texts(apply(write(buffer=BUFFER, network=network, chance=chance), settings()))
+
+    assert "np.array(action.cpu(), copy=False)" in alone["buffer.py"]
+    assert "buffer.py" not in both

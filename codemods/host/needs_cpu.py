@@ -38,8 +38,10 @@ print(np.mean(losses))
 ```
 
 ## Fix safety
-Safe: `.cpu()` returns a tensor that is already on the CPU unchanged. `.item()` is used only for one-element tensors in
-a list whose elements are read only as numbers. `.detach()` is added if the tensor requires grad.
+Safe: `.cpu()` returns a tensor that is already on the CPU unchanged. Where the result of an elementwise function meets
+the accelerator again, PyTorch's function is used: `torch.exp(x)` for `np.exp(x)`. `.item()` is used only for
+one-element tensors in a list whose elements are read only as numbers. `.detach()` is added if the tensor requires
+grad.
 
 ## References
 - [Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
@@ -52,6 +54,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.host._array_functions import SUBSCRIPTION, calls_that_mix, in_pytorch
 from codemods.host._list_items import SUBSCRIPTIONS, ListAppend, appends_to, uses_of_items
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
@@ -70,8 +73,12 @@ _SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt floa
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per list of tensors, and one per expression outside such a list."""
     lists: dict[frozenset[int], list[HostAccess]] = {}
+    mixing = calls_that_mix(observations)
     for use in observations.host_accesses.values():
         if use.kind not in ("numpy", "array"):
+            continue
+        if use.point.node in mixing:
+            yield _mixing_finding(observations, use)
             continue
         keys = _list_ids(observations, use)
         if keys:
@@ -99,6 +106,13 @@ def _expression_finding(use: HostAccess) -> Finding:
     else:
         edit = to_cpu(tree, use.expression, use.tensors)
     fixes = [Fix(f"move `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
+    return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
+
+
+def _mixing_finding(observations: Observations, use: HostAccess) -> Finding:
+    """Return the finding on a function whose result meets the accelerator again: a copy on the CPU would not help."""
+    edit = in_pytorch(observations, use.point)
+    fixes = [Fix(f"use PyTorch's function in place of `{_reader(use)}`", (edit,))] if edit is not None else []
     return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
 
 
@@ -197,7 +211,7 @@ RULE = Rule(
     summary="NumPy, Matplotlib or scikit-learn reads a tensor on the accelerator.",
     documentation=__doc__,
     detect=detect,
-    subscriptions=SUBSCRIPTIONS,
+    subscriptions=(*SUBSCRIPTIONS, SUBSCRIPTION),
     causes=("numpy-reads-accelerator",),
     error_families=("numpy", "cpu-only"),
     invalid=(
@@ -205,6 +219,11 @@ RULE = Rule(
             "predictions as an array",
             _SETUP + "predictions = model(x).argmax(1).numpy()\n",
             _SETUP + "predictions = model(x).argmax(1).cpu().numpy()\n",
+        ),
+        Example(
+            "an elementwise function",
+            _SETUP + "print(np.maximum(model(x).detach(), 0) * torch.ones_like(x)[:, :2])\n",
+            _SETUP + "print(torch.clamp(model(x).detach(), min=0) * torch.ones_like(x)[:, :2])\n",
         ),
         Example(
             "a list of losses",

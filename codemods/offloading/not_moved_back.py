@@ -64,6 +64,7 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
+from devfix.fixes.insertion_point import enclosing, under_if
 from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
@@ -153,7 +154,7 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(offloaded_use.mismatch.latent for offloaded_use in offloaded_uses) else Severity.ERROR,
+        Severity.LATENT if all(map(_may_not_happen, offloaded_uses)) else Severity.ERROR,
         first.moved.tree.path,
         first.moved.span,
         ", ".join(names) + described,
@@ -167,6 +168,25 @@ def _finding(found: tuple[Fix, ...], offloaded_uses: list[OffloadedUse]) -> Find
         found,
         "" if found else "no scope in which it could be moved back names both the module and the device",
     )
+
+
+def _may_not_happen(use: OffloadedUse) -> bool:
+    """Return whether no program is seen to run a use after the move: each depends on a condition of its own.
+
+    Whoever caches the results of an encoder and sends it to the CPU asks later whether there is a cached result.
+    """
+    return use.mismatch.latent or (
+        under_if(use.moved) and under_if(use.mismatch.point) and not _share_a_condition(use.moved, use.mismatch.point)
+    )
+
+
+def _share_a_condition(one: ProgramPoint, other: ProgramPoint) -> bool:
+    """Return whether conditions with the same text are asked on the way to two program points."""
+    first, second = (
+        {ast.unparse(stmt.test) for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)}
+        for point in (one, other)
+    )
+    return not first.isdisjoint(second)
 
 
 def _unrestored(found: UnrestoredStage) -> Finding:

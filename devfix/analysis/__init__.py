@@ -23,7 +23,7 @@ from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, O
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import ClassValue, Const
 from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
-from devfix.analysis.interpreter import AbstractInterpreter, OutOfBudget
+from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader
 from devfix.analysis.working_devices import mixed_placements
@@ -41,6 +41,8 @@ __all__ = [
     "analyse",
     "analyse_library",
 ]
+
+STEPS_OF_OTHER_SCENARIOS = 120_000  # they repeat the program, for what differs without an accelerator or with several
 
 
 def analyse(
@@ -178,7 +180,8 @@ def _follow(
     module = program.entry(observations.path)
     if module is None:
         return False
-    interp = AbstractInterpreter(program, observations, scenario=scenario, watch=watch, subscriptions=subscriptions)
+    budget = STEP_BUDGET if scenario == ONE_ACCELERATOR else STEPS_OF_OTHER_SCENARIOS
+    interp = AbstractInterpreter(program, observations, budget, scenario, watch, subscriptions)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
     with suppress(OutOfBudget, Unreachable):

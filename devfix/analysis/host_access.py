@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.roles import Role, role
+from devfix.analysis.domain.classes import is_module_class
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -64,7 +65,18 @@ def _runs_on_host(interp: Interpreter) -> bool:
     if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
         return False
     owner = function.owner.node if function.owner is not None else None
-    return role(function.node, owner, function.module.tree) is Role.HOST
+    return role(function.node, owner, function.module.tree) is Role.HOST and not _is_within_forward(interp)
+
+
+def _is_within_forward(interp: Interpreter) -> bool:
+    """Return whether ``forward`` of a module leads here: what it passes on is where its input is."""
+    activation = interp.activation
+    while activation is not None:
+        function = activation.function
+        if function is not None and function.owner is not None and getattr(function.node, "name", "") == "forward":
+            return is_module_class(interp, function.owner)
+        activation = activation.parent
+    return False
 
 
 def _items(interp: Interpreter, value: Value) -> list[Value]:

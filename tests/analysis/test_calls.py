@@ -183,3 +183,17 @@ def test_a_generator_may_yield_objects_of_a_path_that_ends(analyse):
         "for x in items(4):\n    print(x[0])\ntorch.ones(3).cuda() + torch.ones(3)\n"
     )
     assert len(analyse(program).mismatches) == 1
+
+
+def test_a_progress_bar_of_another_library_yields_what_it_wraps(met):
+    text = """
+    from ultra.utils import TQDM
+    loader = DataLoader(TensorDataset(torch.ones(4, 3)), batch_size=2)
+    bar = enumerate(loader)
+    if args.verbose:
+        bar = TQDM(bar, total=3)
+    total = torch.zeros(3).cuda()
+    for i, (x,) in bar:
+        total = (total * i + x.cuda()) / (i + 1)
+    """
+    assert met(text) == []

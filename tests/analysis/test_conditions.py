@@ -196,3 +196,49 @@ def test_what_the_same_condition_decides_goes_with_the_choice(met):
     )
 
     assert met(text) == []
+
+
+def test_the_last_open_part_of_a_condition_is_decided_with_it(place):
+    program = """
+    def choose(name, is_other):
+        if not name and not is_other and torch.cuda.is_available():
+            return "cuda"
+        elif is_other and torch.backends.mps.is_available():
+            return "mps"
+        else:
+            return "cpu"
+
+    x = torch.ones(3, device=choose("", asked()))
+    """
+    assert place(program, "x") == "accelerator"
+
+
+@pytest.mark.parametrize("test", ["x.device.type == 'mps'", "'mps' in x.device.type", "x.device.type == 'xpu'"])
+def test_the_accelerator_of_a_program_with_cuda_has_no_other_backend(place, test):
+    program = f"""
+    x = torch.ones(3, device="cuda")
+    if {test}:
+        x = x.cpu()
+    """
+    assert place(program, "x") == "accelerator"
+
+
+def test_the_accelerator_of_a_program_without_cuda_may_have_another_backend(analyse):
+    text = "x = torch.ones(3).to(args.device)\nif args.device.type == 'mps':\n    x + torch.ones(3)\n"
+
+    assert len(analyse(text).mismatches) == 1
+
+
+@pytest.mark.parametrize("test", ["device.type != 'cpu'", "model.device.type == 'cuda'"])
+def test_a_device_that_is_not_known_is_the_accelerator(place, test):
+    program = f"""
+    model = load_any("a")
+    if args.fresh:
+        model = nn.Linear(3, 3).cuda()
+    device = next(model.parameters()).device
+    use = {test}
+    x = torch.ones(3)
+    if use:
+        x = x.cuda()
+    """
+    assert place(program, "x") == "accelerator"

@@ -234,6 +234,88 @@ options.weight * torch.ones(3).cuda()
     assert met(text) == ["options.weight * torch.ones(3).cuda()"]
 
 
+_BACKENDS = """
+class Backend(nn.Module):
+    def __init__(self, path, device):
+        super().__init__()
+        {first}
+        net = nn.Linear(3, 3).to(device)
+        {store}
+
+    def forward(self, x):
+        if self.path:
+            return self.net(x)
+        return engine.run(x)
+
+model = Backend(args.path, torch.device("cuda"))
+"""
+
+
+@pytest.mark.parametrize("store", ["self.__dict__.update(locals())", "self.__dict__.update(net=net, device=device)"])
+def test_attributes_that_come_through_dict_are_attributes(place, store):
+    program = _BACKENDS.format(first="self.path = path", store=store)
+
+    assert place(program, "torch.ones(3).to(model.device)") == "accelerator"
+
+
+def test_a_path_that_cannot_be_read_returns_what_the_others_return(place):
+    program = _BACKENDS.format(first="self.path = path", store="self.net = net")
+
+    assert place(program, "model(torch.ones(3).cuda())") == "accelerator"
+
+
+@pytest.mark.parametrize("other", ["torch.ones(3)", "np.ones(3)", "x.cpu()"])
+def test_a_path_that_returns_something_else_is_kept(analyse, other):
+    program = f"""
+    import numpy as np
+
+    class Net(nn.Module):
+        def forward(self, x):
+            if args.fast:
+                return x
+            if args.slow:
+                return engine.run(x)
+            return {other}
+
+    np.mean([Net()(torch.ones(3).cuda())])
+    """
+    assert not analyse(program).host_accesses
+
+
+def test_a_module_without_known_weights_is_nowhere(place):
+    program = """
+    model = nn.ModuleList()
+    for name in names:
+        model.append(load_any(name))
+    device = next(model.parameters()).device
+    """
+    assert place(program, "torch.ones(3, device=device)") == "unknown"
+
+
+def test_what_a_backend_sets_is_not_what_another_one_has(place):
+    program = """
+    class Remote:
+        def __call__(self, x):
+            return torch.ones(3)
+
+    class Backend(nn.Module):
+        def __init__(self, kind):
+            super().__init__()
+            if kind:
+                net = nn.Linear(3, 3).cuda()
+                self.net = net
+            else:
+                net = Remote()
+            self.__dict__.update(locals())
+
+        def forward(self, x):
+            return self.net(x)
+
+    y = Backend(args.kind)(torch.ones(3).cuda())
+    """
+    assert place(program, "y") == "accelerator"
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [

@@ -19,3 +19,11 @@ def test_what_a_function_may_change_is_unknown_afterwards(analyse):
     calls = "".join(f"m{i} = nn.Linear(3, 3)\nf(m{i})\nm{i}(torch.ones(3).cuda())\n" for i in range(CALLS))
 
     assert analyse(text + calls).mismatches == []
+
+
+def test_devices_tell_contexts_apart(analyse):
+    text = f"def f(device):\n{LONG}    return torch.ones(3, device=device)\n"
+    text += "cpu, gpu = torch.device('cpu'), torch.device('cuda')\n" + "f(cpu)\n" * 4 + "y = f(gpu)\n" * 4
+    observations = analyse(text + "y + torch.ones(3).cuda()\n")
+
+    assert observations.mismatches == []

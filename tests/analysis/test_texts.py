@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from devfix.analysis.domain.values import Const, Number, Text, Unknown
 from devfix.analysis.stdlib.texts import composed, text_key
 
@@ -27,3 +29,16 @@ def test_a_part_without_a_key_is_known_by_its_place():
 def test_the_key_of_a_literal_differs_from_that_of_a_name():
     assert text_key(Const("args")) != text_key(Text("args"))
     assert text_key(Number()) == ""
+
+
+@pytest.mark.parametrize(
+    ("expression", "device"),
+    [
+        ("'CUDA:0'.lower()", "accelerator"),
+        ("str('').strip().replace('none', '') or 'cuda'", "accelerator"),
+        ("'cuda'.replace('cuda', 'cpu')", "cpu"),
+        ("'[cpu]'.strip('[]')", "cpu"),
+    ],
+)
+def test_strings_are_computed(place, expression, device):
+    assert place(f"x = torch.ones(3, device={expression})", "x") == device

@@ -33,6 +33,17 @@ for x, y in loader:
         optimizer.zero_grad()
     print(accelerator.gather(loss).mean().item())
 """,
+    "accelerate-beside-a-choice": ACCELERATE
+    + """
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+statistics = torch.ones(2).to(device)
+if torch.cuda.is_available():
+    torch.ones(2).cuda()
+accelerator = Accelerator()
+teacher = nn.Linear(4, 2).to(accelerator.device)
+for x, y in loader:
+    print(teacher(x.to(accelerator.device)).mean())
+""",
     "accelerate-one-by-one": ACCELERATE
     + """
 accelerator = Accelerator()

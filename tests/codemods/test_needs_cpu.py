@@ -35,6 +35,21 @@ REWRITES = [
     ),
     pytest.param(
         below_setup(
+            "import numpy as np\nrows = np.zeros((8, 2))\n- rows[:] = model(x)\n+ rows[:] = model(x).detach().cpu()"
+        ),
+        id="slice-of-an-array",
+    ),
+    pytest.param(
+        below_setup(
+            "import matplotlib.pyplot as plt\n_, axes = plt.subplots(2, 4)\n"
+            "for axis in axes.ravel():\n-     axis.imshow(x)\n+     axis.imshow(x.cpu())\n"
+            "- axes[0, 1].plot(x)\n+ axes[0, 1].plot(x.cpu())\n"
+            "- plt.figure().add_subplot(1, 2, 1).hist(x)\n+ plt.figure().add_subplot(1, 2, 1).hist(x.cpu())"
+        ),
+        id="axes-of-a-figure",
+    ),
+    pytest.param(
+        below_setup(
             "from sklearn.metrics import f1_score\n"
             "- f1_score([0] * 8, model(x).argmax(1))\n+ f1_score([0] * 8, model(x).argmax(1).cpu())"
         ),
@@ -107,6 +122,9 @@ SILENT = [
     ),
     pytest.param(
         below_setup("import numpy as np\nnp.zeros(3)[0] = x.mean()\nprint(np.prod(x.shape))"), id="only-numbers"
+    ),
+    pytest.param(
+        below_setup("import numpy as np\nrows = np.empty(8, dtype=object)\nrows[0] = x"), id="an-object-in-an-array"
     ),
     pytest.param(
         below_setup("import numpy as np\nprint(np.mean([float(row.sum()) for row in x]))"), id="floats-in-a-list"

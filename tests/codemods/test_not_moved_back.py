@@ -258,6 +258,28 @@ UNCHANGED = [
         """,
         id="never-away",
     ),
+    pytest.param(
+        """
+        import sys
+        from somewhere import batches
+        encoder, net = nn.Linear(4, 4), nn.Linear(4, 2).cuda()
+        cached = len(sys.argv) > 1
+        if cached:
+            encoder.cuda()
+            for batch in batches():
+                batch["kept"] = encoder(batch["x"].cuda())
+            encoder.cpu()
+        if not cached:
+            encoder.cuda()
+        for batch in batches():
+            if "kept" in batch:
+                kept = batch["kept"]
+            else:
+                kept = encoder(batch["x"].cuda())
+            net(kept).sum().backward()
+        """,
+        id="what-was-cached-is-not-asked-again",
+    ),
 ]
 
 

@@ -68,6 +68,13 @@ def test_a_move_on_another_path_is_recorded():
     assert root.conditional_move.span.line == 9
 
 
+def test_what_the_program_sends_to_the_cpu_on_another_path_is_no_oversight():
+    moves = "if sys.argv[1:]:\n    net.cuda()\n    net(x)\n    net.cpu()\nif len(sys.argv) < 2:\n    net.cuda()\n"
+    used = "if x.mean() > 0:\n    net(x)"
+
+    assert roots_in(f"import sys\n{NET}{moves}{used}")[1] == []
+
+
 def test_the_chain_leads_to_the_owner_of_the_weights():
     observations = observe(f"{IMPORTS}{X}{NET}nn.Sequential(net)(x)\n")
     mismatch = observations.mismatches[0]

@@ -138,8 +138,10 @@ class _AnyCaller:
             interp.observations.is_complete = complete
 
     def _is_called(self, node: ast.AST) -> bool:
-        known = (os.path.abspath(self._module.path), getattr(node, "lineno", 0))
-        return node in self._interp.called or known in self._reached
+        return node in self._interp.called or self._is_reached(node)
+
+    def _is_reached(self, node: ast.AST) -> bool:
+        return (os.path.abspath(self._module.path), getattr(node, "lineno", 0)) in self._reached
 
     def _is_left_out(self, function: _Method, owner: ast.ClassDef | None) -> bool:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
@@ -215,7 +217,11 @@ class _AnyCaller:
             found = built.lookup(cls.scope, method.name)
             if not isinstance(found, Function) or found.node is not method:
                 continue  # decorated, or replaced
-            if method not in builders and not self._is_called(method):
+            if method in builders:
+                is_open = method.name == "forward" and not self._is_reached(method)  # the constructor tries it, too
+            else:
+                is_open = not self._is_called(method)
+            if is_open:
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
 
     def _instance(self, cls: ClassValue) -> Pointer | None:

@@ -93,7 +93,7 @@ def _decide(said: Argument, votes: Votes, shown: set[Kind], possible: set[Kind],
         return said.kind, said.evidence
     if len(shown) == 1:
         return next(iter(shown)), Evidence.USE
-    if Kind.TENSOR in possible and Kind.TENSOR in votes.weak and not place.has_arrays:
+    if Kind.TENSOR in possible & votes.weak and (not place.has_arrays or Kind.ARRAY not in possible):
         return Kind.TENSOR, Evidence.USE
     if Kind.TENSOR in possible and _is_expected(votes, place):
         return Kind.TENSOR, Evidence.NAME

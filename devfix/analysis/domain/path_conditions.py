@@ -128,9 +128,9 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         assume(interp, test.operand, not holds)
         return
     if isinstance(test, ast.BoolOp):
-        if isinstance(test.op, ast.And) is holds:  # every part has the same outcome
-            for part in test.values:
-                assume(interp, part, holds)
+        parts = test.values if isinstance(test.op, ast.And) is holds else _deciding(interp, test)
+        for part in parts:  # each of them has the outcome of the whole
+            assume(interp, part, holds)
         return
     key = condition_key(interp, test)
     negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq, ast.NotIn))
@@ -142,6 +142,14 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         if outcome is not None:
             take_side(interp.now, other, outcome)
     _narrow(interp, test, holds)
+
+
+def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
+    """Return the one part that decides a condition, because the path knows the others; empty if there is none."""
+    if any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test)):
+        return []  # a call may do anything: it is not evaluated again
+    is_open = [part for part in test.values if interp.truth(part) is None]
+    return is_open if len(is_open) == 1 else []
 
 
 @contextmanager

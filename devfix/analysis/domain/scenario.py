@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
+
 __all__ = ["MULTI_ACCELERATOR", "NO_ACCELERATOR", "ONE_ACCELERATOR", "Scenario"]
 
 
@@ -19,6 +21,11 @@ class Scenario:
 
     no_accelerator: bool = False
     multi_accelerator: bool = False
+
+    @property
+    def best_device(self) -> Device:
+        """The device that a framework chooses by itself: the accelerator, if there is one."""
+        return CPU if self.no_accelerator else ACCELERATOR
 
 
 #: One accelerator is available, and the program chooses it.

@@ -83,7 +83,8 @@ class Origin:
     Attributes:
         kind: ``batch`` (an item of a loader's batch), ``load`` (``torch.load``), ``made`` (a factory), ``parameter``,
             ``buffer``, ``moved`` (an explicit move to the CPU), ``stored`` (only the attribute is known), ``kept`` (an
-            element of a list, on any device), ``dropped`` (a move whose result is unused) or ``leaf-moved`` (the copy
+            element of a list, on any device), ``dropped`` (a move whose result is unused), ``wrapped`` (the result of a
+            NumPy function of an accelerator tensor) or ``leaf-moved`` (the copy
             of a leaf on the accelerator).
         site_id: number of the batch, call, module, list or move, by ``kind``.
         path: keys and indices from the batch to the item.

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -116,7 +115,7 @@ def _accelerator(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     """``Accelerator(...)``, ``Fabric(...)``; without automatic placement, the device of prepared objects is unknown."""
     on_cpu = keywords.get("cpu") == Const(True) or keywords.get("accelerator") == Const("cpu")
     automatic = keywords.get("device_placement", Const(True)) == Const(True) and "**" not in keywords
-    device = CPU if on_cpu else ACCELERATOR
+    device = CPU if on_cpu else interp.scenario.best_device
     input_device = device if automatic else UNKNOWN_DEVICE
     point = interp.point(node)
     fields: dict[str, Value] = {"device": DeviceValue(device)}
@@ -129,7 +128,7 @@ def _send_to_device(interp: Interpreter, name: str, args: list[Value], keywords:
     Ignite's ``convert_tensor`` returns its argument unchanged if it gets no device.
     """
     target = keywords.get("device", args[1] if len(args) > 1 else None)
-    device = ACCELERATOR
+    device = interp.scenario.best_device
     if target is not None:
         device = named_device(interp, target) or UNKNOWN_DEVICE
     elif name.endswith("convert_tensor"):

@@ -9,7 +9,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     UNKNOWN,
     DeviceValue,
     Keywords,
@@ -31,10 +30,11 @@ __all__ = ["OVERLAYS"]
 def _initialize(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``deepspeed.initialize``: the engine moves the model, but not its inputs."""
     model = keywords.get("model", args[1] if len(args) > 1 else UNKNOWN)
+    device = interp.scenario.best_device
     for option in alternatives(model):
         if isinstance(option, Pointer) and module_tree.assume_module(interp, option) is not None:
-            place_module(interp, option, ACCELERATOR, node)
-    fields: dict[str, Value] = {"module": model, "device": DeviceValue(ACCELERATOR), "local_rank": Number("local_rank")}
+            place_module(interp, option, device, node)
+    fields: dict[str, Value] = {"module": model, "device": DeviceValue(device), "local_rank": Number("local_rank")}
     engine = module_objects.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False, fields=fields, wraps=True)
     optimizer = keywords.get("optimizer", UNKNOWN)
     return TupleValue((engine, optimizer, UNKNOWN, keywords.get("lr_scheduler", UNKNOWN)))

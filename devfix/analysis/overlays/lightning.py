@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -60,7 +59,7 @@ class TrainerObject(FrameworkObject):
 def _trainer(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``Trainer(accelerator=...)``."""
     chosen = keywords.get("accelerator", Const("auto"))
-    device = CPU if chosen == Const("cpu") else ACCELERATOR
+    device = CPU if chosen == Const("cpu") else interp.scenario.best_device
     return interp.new(TrainerObject(name, allocated_at=interp.point(node), input_device=device))
 
 
@@ -68,7 +67,7 @@ def _lightning_cli(interp: Interpreter, name: str, args: list[Value], keywords: 
     """``LightningCLI(Model, Data)``: creates the module and fits it."""
     cls = args[0] if args else keywords.get("model_class", UNKNOWN)
     if isinstance(cls, ClassValue) and keywords.get("run", Const(True)) == Const(True):
-        _fit(interp, ACCELERATOR, [interp.call(cls, [], {}, node)], {}, node)
+        _fit(interp, interp.scenario.best_device, [interp.call(cls, [], {}, node)], {}, node)
     return Unknown(f"{name}()")
 
 

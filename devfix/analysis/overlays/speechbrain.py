@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -154,7 +153,7 @@ def _device(interp: Interpreter, given: Keywords) -> Device:
         named = named_device(interp, mapping.fields["device"]) if mapping and "device" in mapping.fields else None
         if named is not None and named.known:
             return named
-    return CPU if options == NONE or interp.scenario.no_accelerator else ACCELERATOR
+    return CPU if options == NONE else interp.scenario.best_device
 
 
 def _modules(interp: Interpreter, given: Value, device: Device, node: ast.Call) -> Value:

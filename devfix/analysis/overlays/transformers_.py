@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, ClassVar
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import HeapObject
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
@@ -75,7 +74,7 @@ class TrainerObject(FrameworkInstance):
 def _training_arguments(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``TrainingArguments(...)``; the device is unknown if an argument may select the CPU."""
     maybe_cpu = any(keywords.get(key, Const(False)) != Const(False) for key in ("no_cuda", "use_cpu"))
-    device = DeviceValue(UNKNOWN_DEVICE if maybe_cpu else ACCELERATOR)
+    device = DeviceValue(UNKNOWN_DEVICE if maybe_cpu else interp.scenario.best_device)
     return interp.new(FrameworkObject(name, fields={"device": device}, allocated_at=interp.point(node)))
 
 
@@ -83,14 +82,13 @@ def _train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
     """Call ``Trainer.train`` of a project subclass: its ``compute_loss`` gets model and inputs on the accelerator."""
     obj = interp.heap_object(pointer)
     assert obj.cls is not None
-    arguments = interp.new(
-        FrameworkObject("transformers.TrainingArguments", fields={"device": DeviceValue(ACCELERATOR)})
-    )
+    device = interp.scenario.best_device
+    arguments = interp.new(FrameworkObject("transformers.TrainingArguments", fields={"device": DeviceValue(device)}))
     interp.now.update(pointer, fields={"args": arguments, **obj.fields})
     found = find_member(interp, obj.cls, "compute_loss")
     if isinstance(found, Function):
-        model = module_objects.make(interp, "transformers.Trainer.model", node, ACCELERATOR, opaque=True)
-        inputs = interp.new(DictObject(default_item=Tensor(ACCELERATOR, maybe_container=True)))
+        model = module_objects.make(interp, "transformers.Trainer.model", node, device, opaque=True)
+        inputs = interp.new(DictObject(default_item=Tensor(device, maybe_container=True)))
         call_hook(interp, Bound(found, pointer), [model, inputs], node)
     return UNKNOWN
 

@@ -281,6 +281,10 @@ def maybe_container_method(
     return None
 
 
+# Methods of a string whose results are computed, and the most strings that they take
+_MOST_GIVEN = {"lower": 0, "upper": 0, "strip": 1, "lstrip": 1, "rstrip": 1, "replace": 2}
+
+
 def text_method(value: Value, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Call a method of a string."""
     text = value.value if isinstance(value, Const) else None
@@ -289,8 +293,9 @@ def text_method(value: Value, name: str, args: list[Value], keywords: Keywords, 
         if device is not None:
             return DeviceValue(device, text=True, symbol=UNKNOWN_INDEX)
         return composed([value, *args], node) if args and not keywords else Text()
-    if isinstance(text, str) and name in ("lower", "upper", "strip"):
-        return Const(getattr(text, name)())
+    given = [arg.value for arg in args if isinstance(arg, Const) and isinstance(arg.value, str)]
+    if isinstance(text, str) and _MOST_GIVEN.get(name, -1) >= len(given) == len(args) and not keywords:
+        return Const(getattr(text, name)(*given)) if len(given) == 2 or name != "replace" else Text()
     affix = args[0].value if args and isinstance(args[0], Const) else None
     if isinstance(text, str) and isinstance(affix, str) and name in ("startswith", "endswith"):
         return Const(getattr(text, name)(affix))

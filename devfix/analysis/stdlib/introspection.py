@@ -1,4 +1,4 @@
-"""``getattr``, ``setattr``, ``hasattr``, ``isinstance``, ``vars`` and ``type``."""
+"""``getattr``, ``setattr``, ``hasattr``, ``isinstance``, ``vars``, ``locals`` and ``type``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.objects import Container, Module, module_at, object_at
+from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
 from devfix.analysis.domain.path_conditions import is_known_tensor
 from devfix.analysis.domain.values import (
     NONE,
@@ -36,7 +36,7 @@ from devfix.models.names import NN_MODULE_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["HANDLERS"]
+__all__ = ["HANDLERS", "update_attributes"]
 
 
 def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -153,6 +153,27 @@ def _vars(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     return UNKNOWN
 
 
+def _locals(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    assert interp.activation is not None
+    return interp.new(DictObject(fields=interp.now.names(interp.activation.env)))
+
+
+def update_attributes(interp: Interpreter, owner: Pointer, args: list[Value], keywords: Keywords) -> Value:
+    """Execute ``module.__dict__.update(mapping, name=value)``, which registers nothing; return ``None``.
+
+    What the module has already may become anything else: the paths that lead here are joined.
+    """
+    known = interp.heap_object(owner).fields
+    given = [found for value in args if (found := object_at(interp, value, Mapping)) is not None]
+    entries = {name: value for mapping in given for name, value in mapping.fields.items()} | dict(keywords)
+    for name, value in entries.items():
+        if name == "**" or value == owner:  # ``locals()`` has ``self``, too
+            continue
+        is_other = name in known and known[name] != value
+        interp.now.set_field(owner, name, join((known[name], UNKNOWN)) if is_other else value)
+    return NONE
+
+
 def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 1 and isinstance(args[0], Pointer) and interp.heap_object(args[0]).cls is not None:
         return interp.heap_object(args[0]).cls or UNKNOWN
@@ -172,6 +193,7 @@ HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Val
     "getattr": _getattr,
     "hasattr": _hasattr,
     "isinstance": _isinstance,
+    "locals": _locals,
     "setattr": _setattr,
     "type": _type,
     "vars": _vars,

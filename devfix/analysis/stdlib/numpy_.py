@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from devfix.analysis.domain.values import NONE, Const, TupleValue, Unknown, Value
 
-__all__ = ["is_array", "item", "operator_result", "result_of"]
+__all__ = ["is_array", "is_of_numpy", "item", "operator_result", "result_of"]
 
 _MARK = "numpy.array@"
 _VALUE = "numpy.value@"
@@ -36,6 +36,11 @@ _SAME = frozenset("copy clip round cumsum".split())
 def is_array(value: Value) -> bool:
     """Return whether a value is a NumPy array with at least one dimension."""
     return isinstance(value, Unknown) and value.symbol.startswith(_MARK)
+
+
+def is_of_numpy(value: Unknown) -> bool:
+    """Return whether a value comes from NumPy: an array, or a scalar."""
+    return _of_numpy(value.symbol)
 
 
 def _of_numpy(symbol: str) -> bool:

@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.instances import sample_of
 from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
-from devfix.analysis.torch import module_methods, module_tree, modules, parametrizations
+from devfix.analysis.torch import forward_results, module_methods, module_tree, modules, parametrizations
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class ModuleObject(Module):
             return interp.call(replaced, args, keywords, node)
         if self.cls is None:
             parametrizations.evaluate(interp, pointer, self, node)
-        return interp.call_forward(pointer, args, keywords, node)
+        return forward_results.settle(interp, interp.call_forward(pointer, args, keywords, node))
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -72,6 +72,8 @@ class ModuleObject(Module):
         """Return what ``nn.Module`` and the library class define: settings, methods, submodules."""
         if name in ("_modules", "_parameters", "_buffers"):
             return pointer
+        if name == "__dict__":
+            return Builtin(pointer, name)
         if name == "training":
             return UNKNOWN
         if name == "device":

@@ -87,7 +87,7 @@ def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
 
 
 def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
-    """Return the device of ``next(module.parameters())``; unknown if the weights are on several devices."""
+    """Return the device of ``next(module.parameters())``; unknown if no weights are known, or on several devices."""
     found = {device for _, _, module in weighted_modules(interp, pointer) for device in module.devices}
     found |= {
         value.device
@@ -95,7 +95,4 @@ def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
         for value in interp.heap_object(part).fields.values()
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }
-    if not found:
-        module = module_at(interp, pointer)
-        return module.device if module is not None else UNKNOWN_DEVICE
     return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE

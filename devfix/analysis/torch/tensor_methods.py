@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import parameter_copies, scenarios
+from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -93,9 +94,13 @@ def _gives_dimensions(name: str, args: list[Value]) -> bool:
 
 def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None], node: ast.Call) -> Value:
     results: list[Value] = []
+    is_choice = len(devices) > 1 and interp.scenario != ONE_ACCELERATOR  # another path chose the device
     for device in devices:
         if device is None:
             results.append(tensor)
+            continue
+        if is_choice:
+            results.append(replace(tensor, device=device, origins=()))
             continue
         scenarios.record_placement(interp, node, device, tensor.device)
         for origin in tensor.origins:

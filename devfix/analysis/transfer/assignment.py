@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis import attribute_stores
+from devfix.analysis import attribute_stores, host_access
 from devfix.analysis.domain.classes import find_property_setter
 from devfix.analysis.domain.objects import BatchPart, Module, module_at, moves_item, object_at
 from devfix.analysis.domain.values import (
@@ -24,6 +24,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import Binding, ModuleReference
 from devfix.analysis.observations.execution import AttributeStored
+from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import modules, optimizers
@@ -60,6 +61,8 @@ def assign(
             key = interp.evaluate(target.slice)
             for option in alternatives(base):
                 set_item(interp, option, key, value, target)
+            if source is not None and numpy_.is_array(base):
+                _note_copy_to_array(interp, target, value, source)
             optimizers.note_state_written(interp, target, value)
 
 
@@ -165,6 +168,14 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
         return
     if isinstance(base, Pointer):
         interp.heap_object(base).set_item(interp, base, key, value, node)
+
+
+def _note_copy_to_array(interp: Interpreter, target: ast.Subscript, value: Value, source: ast.expr) -> None:
+    """Record that ``array[0:3] = x`` reads ``x`` on the host; with an integer as the index, a number is converted."""
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
+    if any(isinstance(part, ast.Slice) for part in parts) and not any(tensor.maybe_zero_dim for tensor in tensors):
+        host_access.note_access(interp, target, f"{text_of(target)} = ...", value, source)
 
 
 def _check_written_values(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, implied
+from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     CPU,
     Bound,
@@ -42,6 +43,7 @@ __all__ = ["flag_value", "matches", "tests_device", "truth", "truth_of", "unknow
 
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
+_OTHER_BACKENDS = frozenset({"mps", "xpu", "npu"})
 
 
 def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
@@ -133,13 +135,15 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         left_value = interp.evaluate(left)
     right_value = interp.evaluate(right)
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
-        equal = _equal(left_value, right_value)
+        equal = False if _is_other_backend(interp, left_value, right_value) else _equal(left_value, right_value)
         if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
             equal = True
         if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             equal = False
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = implied(interp, test)
+        if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
+            equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
@@ -171,6 +175,15 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
 def _is_rank(node: ast.expr, value: Value) -> bool:
     """Return whether an expression is a process rank: ``local_rank``, ``dist.get_rank()``."""
     return isinstance(value, (Number, Unknown)) and "rank" in text_of(node).lower()
+
+
+def _is_device(node: ast.expr, value: Value) -> bool:
+    """Return whether an expression is the kind of a device that may be the accelerator's: ``module.device.type``."""
+    options = alternatives(value)
+    is_open = all(
+        isinstance(each, Unknown) or (isinstance(each, DeviceValue) and each.device != CPU) for each in options
+    )
+    return is_open and text_of(node).endswith("device.type")
 
 
 def _is_device_count(node: ast.expr) -> bool:
@@ -247,11 +260,22 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
     return False if device.device == CPU else None
 
 
+def _is_other_backend(interp: Interpreter, device: Value, name: Value) -> bool:
+    """Return whether a device is compared with ``"mps"`` in a file that names CUDA, which the accelerator is then."""
+    if not isinstance(device, DeviceValue) or not isinstance(name, Const) or not isinstance(name.value, str):
+        return False
+    assert interp.activation is not None
+    is_named = name.value.split(":")[0] in _OTHER_BACKENDS and device.device != CPU
+    return is_named and "cuda" in interp.activation.module.tree.text
+
+
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _LAUNCHER_VARIABLES:
             return interp.scenario.multi_accelerator
         if isinstance(container, DeviceValue):
+            if _is_other_backend(interp, container, item):
+                return False
             if any(word in item.value for word in _ACCELERATOR_NAMES):
                 return container.device != CPU if container.device.known else None
             return container.device == CPU if item.value == "cpu" and container.device.known else None

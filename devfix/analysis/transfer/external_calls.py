@@ -179,6 +179,8 @@ def unknown_result(
     array = numpy_.result_of(name, args, keywords or {}, node)
     if array is not None:
         return array
+    if args and "tqdm" in name.split(".")[-1].lower():  # a library's own progress bar
+        return args[0]
     loaders = [value for value in args if object_at(interp, value, LoaderObject) is not None]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))

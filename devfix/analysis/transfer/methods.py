@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     Bound,
+    Builtin,
     ClassValue,
     Const,
     DeviceValue,
@@ -29,7 +30,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.overlays.framework import FrameworkInstance
-from devfix.analysis.stdlib import containers, numpy_
+from devfix.analysis.stdlib import containers, introspection, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
 from devfix.analysis.torch.tensor_methods import tensor_method
@@ -64,6 +65,8 @@ def call_method(
             return _class_method(interp, receiver, name, args, keywords, node)
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
+        case Builtin(Pointer() as owner, "__dict__") if name == "update":
+            return introspection.update_attributes(interp, owner, args, keywords)
     interp.escape([*args, *keywords.values()])
     return numpy_.result_of("", args, keywords, node) or UNKNOWN
 

@@ -11,7 +11,6 @@ from devfix.analysis import host_access, parameter_copies, random_branches
 from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -288,7 +287,7 @@ def _module(interp: Interpreter, word: Word, site: Site, call: BoundCall, common
 
 
 def _device(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
-    return DeviceValue(CPU if interp.scenario.no_accelerator else ACCELERATOR)
+    return DeviceValue(interp.scenario.best_device)
 
 
 def _escapes(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:

@@ -78,6 +78,22 @@ class OpaqueObject(Opaque):
             return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)
         return UNKNOWN
 
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return the object itself if it stands for an array of its like: axes of a figure."""
+        return pointer if self._holds_its_like("__iter__") else super().element(interp, pointer, node, moved)
+
+    def unpack(self, interp: Interpreter, pointer: Pointer, count: int) -> list[Value]:
+        """Return the elements."""
+        return [pointer] * count if self._holds_its_like("__iter__") else super().unpack(interp, pointer, count)
+
+    def other_item(self, interp: Interpreter, pointer: Pointer, name: str | None) -> Value:
+        """Return an element."""
+        return pointer if self._holds_its_like("__getitem__") else super().other_item(interp, pointer, name)
+
+    def _holds_its_like(self, method: str) -> bool:
+        model = external_calls.reader(f"{self.name}.{method}") if "." in self.name else None
+        return model is not None and model.result == "Same"
+
     def as_module(self, interp: Interpreter) -> Module:
         """Return the object as a module; without a device argument, its weights are on the default device."""
         is_default = self.constructed and self.last_moved_at is None

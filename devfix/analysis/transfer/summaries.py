@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     Bound,
     Builtin,
     Const,
+    DeviceValue,
     IterableOf,
     Parameters,
     Partial,
@@ -100,8 +101,8 @@ def places_of(interp: Interpreter, values: Iterable[Value]) -> object:
 
 def _place(interp: Interpreter, value: Value, depth: int) -> object:
     match value:
-        case Tensor(device):
-            return device
+        case Tensor(device) | DeviceValue(device):
+            return type(value), device
         case Const(bool() | str() | None as constant):
             return repr(constant)
         case Union(items):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
@@ -10,9 +11,9 @@ from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ConfiguredCall, ProgramPoint
 from devfix.analysis.domain.objects import HeapObject, Module
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Pointer, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Pointer, Value, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
-from devfix.analysis.scopes import visible
+from devfix.analysis.scopes import value_of, visible
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.modules.registered_containers import is_in_container
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
@@ -73,7 +74,25 @@ def root_module_of(observations: Observations, point: ProgramPoint, part: Pointe
     allocated_at = state.at(chain[0]).allocated_at
     if allocated_at is None or not is_made_by_program(state, part):
         return None
+    if moved is not None and _is_sent_to_cpu(observations, chain):
+        return None
     return RootModule(tuple(chain), allocated_at, moved)
+
+
+def _is_sent_to_cpu(observations: Observations, chain: list[int]) -> bool:
+    """Whether the program moves one of some modules to the CPU itself: where it is needed is then no oversight."""
+    for call, by_device in observations.device_assignments.items():
+        assignment = by_device.get(CPU)
+        if assignment is None or not isinstance(call.func, ast.Attribute):
+            continue
+        receiver = value_of(assignment.point, assignment.point.call_frame, call.func.value)
+        if any(isinstance(option, Pointer) and option.id in chain for option in _options(receiver)):
+            return True
+    return False
+
+
+def _options(value: Value | None) -> Iterable[Value]:
+    return () if value is None else alternatives(value)
 
 
 def is_made_by_program(state: State, part: Pointer) -> bool:

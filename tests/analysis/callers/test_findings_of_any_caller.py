@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 
 import pytest
@@ -184,3 +185,44 @@ STILL_WRONG = {
 @pytest.mark.parametrize(("text", "line"), STILL_WRONG.values(), ids=STILL_WRONG)
 def test_what_fails_for_every_caller_is_reported(text, line):
     assert _failing(text) == [line]
+
+
+def _read(text: str) -> list[str]:
+    """Return the expressions that are read on the host."""
+    source = HEADER + "import matplotlib.pyplot as plt\nimport numpy as np\n" + textwrap.dedent(text)
+    found = analysis.analyse_library("/lib/lib.py", {"/lib/lib.py": source}.get, "/lib")
+    assert found is not None
+    return [ast.unparse(access.expression) for access in found.host_accesses.values()]
+
+
+_PLOT = """
+def plot_features(features):
+    plt.imshow(features.squeeze())
+"""
+
+
+def test_what_forward_plots_is_where_its_input_is():
+    text = """
+    class Net(nn.Module):
+        def forward(self, x):
+            plot_features(x)
+            return x + np.mean(x.numpy())
+    """
+    assert _read(_PLOT + textwrap.dedent(text)) == ["features.squeeze()", "x"]
+
+
+def test_what_another_function_plots_is_where_the_plot_needs_it():
+    assert _read(_PLOT + "def f(x: Tensor):\n    plot_features(x)\n    return np.mean(x.numpy())\n") == ["x"]
+
+
+def test_forward_is_called_after_the_constructor_has_tried_it():
+    text = """
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.size = self.forward(torch.zeros(1, 3)).shape[1]
+
+        def forward(self, x):
+            return x + torch.ones(3)
+    """
+    assert _failing(text) == ["return x + torch.ones(3)"]

@@ -39,3 +39,12 @@ def test_names_say_what_is_no_tensor(kinds):
 
 def test_names_say_what_is_a_tensor(kinds):
     assert kinds("def f(input_tensor, return_tensor): ...") == {"input_tensor": "tensor", "return_tensor": "unknown"}
+
+
+def test_what_no_array_allows_is_a_tensor_beside_numpy(kinds):
+    text = """
+    def f(one, two):
+        x, y = one[:, 0], two[:, 0]
+        return np.maximum(torch.max(x, x) - 1, 0) + y.mean()
+    """
+    assert kinds(text) == {"one": "tensor", "two": "unknown"}

@@ -140,6 +140,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = True
         if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             equal = False
+        if equal is None and _is_device_count(left) and isinstance(right_value, Const):
+            equal = _device_count(interp) == right_value.value
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
@@ -157,11 +159,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         interp.scenario.multi_accelerator and text_of(left).endswith("cuda.device_count()")
     )
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
-        return _compare_order(
-            op,
-            0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1,
-            right_value.value,
-        )
+        return _compare_order(op, _device_count(interp), right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -190,6 +188,11 @@ def _is_device_count(node: ast.expr) -> bool:
     """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``."""
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return last.lower() in DEVICE_COUNTS
+
+
+def _device_count(interp: Interpreter) -> int:
+    """Return the number of accelerators in the scenario."""
+    return 0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1
 
 
 _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {

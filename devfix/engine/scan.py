@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
-from devfix.analysis.program import Program
+from devfix.analysis.program import Program, listing
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -203,8 +203,14 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, se
 
 
 def _is_library(space: Workspace, path: str, tree: SourceTree) -> bool:
-    """Return whether callers can import the functions of a file: it is no script that runs from its first line on."""
-    return "torch" in tree.text and (has_main_guard(tree) or not entry_check(space, path, tree)[0])
+    """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
+
+    Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
+    """
+    if "torch" not in tree.text:
+        return False
+    is_in_package = "__init__.py" in listing(os.path.dirname(os.path.abspath(path)))
+    return is_in_package or has_main_guard(tree) or not entry_check(space, path, tree)[0]
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

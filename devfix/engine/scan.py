@@ -15,6 +15,8 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.program import Program, listing
 from devfix.engine.failures import Failure
+from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
+from devfix.engine.moved_numbers import MovedNumber
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
@@ -167,7 +169,7 @@ def _analyse(
 ) -> None:
     settings = space.settings
     rules = _rules_in_force(settings)
-    subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
+    subscriptions = [MOVED_NUMBERS, *(subscription for rule in rules for subscription in _subscriptions(rule))]
     common = settings.device, space.parse, watch, subscriptions
     root = space.root(scan.path)
     if left_out is None:
@@ -307,6 +309,7 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
     ]
     found += [(use.point, use.operation, text_of(use.expression)) for use in observations.host_accesses.values()]
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
+    found += [(each.point, each.method, text_of(each.receiver)) for each in observations.of(MovedNumber)]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
 

@@ -42,7 +42,7 @@ device.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -56,7 +56,7 @@ from devfix.fixes.insertion_point import all_live, hoisted, inside_module, same_
 from devfix.fixes.modules.structural_changes import StructuralChange, parents_of, structural_change, weights_of
 from devfix.fixes.move_style import Move, move_of
 from devfix.fixes.reorder import common_block
-from devfix.fixes.value_scope import device_for_move, device_for_tensor
+from devfix.fixes.value_scope import device_for_move, device_for_tensor, optional_parameters
 from devfix.model import AppendCode, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -124,12 +124,17 @@ def _at_the_change(observations: Observations, changes: list[StructuralChange]) 
         stmt, frame = change.attached.stmt, change.attached.call_frame
         if not (change.is_tensor and isinstance(stmt, ast.Assign) and inside_module(frame)):
             return None
-        device = device_for_tensor(observations, change.attached, frame)
+        optional = optional_parameters(frame.activation.node)
+        device = device_for_tensor(observations, change.attached, frame, fits=_none_of(optional))
         if device is None:
             return None
         edits.append(AppendCode(frame.tree.path, frame.tree.span(stmt.value), f".to({device})"))
     names = " and ".join(dict.fromkeys(f"`{_part_name(change.attached)}`" for change in changes))
     return Fix(f"move {names} where it is assigned", tuple(edits))
+
+
+def _none_of(names: frozenset[str]) -> Callable[[str], bool]:
+    return lambda text: text not in names
 
 
 def _fix(

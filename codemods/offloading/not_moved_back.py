@@ -61,11 +61,11 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
-from devfix.analysis.observations import Subscription
+from devfix.analysis.observations import DeviceMismatch, Subscription
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing, under_if
-from devfix.fixes.modules.restore_device import OffloadedUse, restore_fixes, runs_in_last_iteration
+from devfix.fixes.modules.restore_device import OffloadedUse, has_hooks, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -126,8 +126,19 @@ def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
                 moved = state.at(part.id).last_moved_at if state.has(part.id) else None
                 if moved is None or moved not in moves_to_cpu or not isinstance(moved.node, ast.Call):
                     continue
-                if _was_on_accelerator(part, state, moved.state):
-                    yield OffloadedUse(moved, part, mismatch)
+                if _was_on_accelerator(part, state, moved.state) and not _may_be_unused(part, state, mismatch):
+                    offloaded_use = OffloadedUse(moved, part, mismatch)
+                    if not has_hooks(offloaded_use):
+                        yield offloaded_use
+
+
+def _may_be_unused(part: Pointer, state: State, mismatch: DeviceMismatch) -> bool:
+    """Return whether any caller runs a larger module, whose code is not known and need not run the part."""
+    if not (mismatch.latent and mismatch.opaque):
+        return False
+    running = {operand.module for operand in mismatch.accelerator if operand.module is not None}
+    obj = state.at(part.id) if state.has(part.id) else None
+    return isinstance(obj, Module) and not running.isdisjoint(obj.parents)
 
 
 def _was_on_accelerator(part: Pointer, state: State, before: State | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,6 +22,10 @@ Reader = Callable[[str], "str | None"]
 
 # Folders that scripts add to ``sys.path``.
 _SOURCE_FOLDERS = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "external")
+
+# Modules that a file of the same name in a package does not hide: ``import torch`` beside ``utils/torch.py``.  ``test``
+# is Python's own test suite, which no program imports.
+_INSTALLED = (sys.stdlib_module_names - {"test"}) | {"torch", "numpy"}
 
 
 @dataclass(eq=False)
@@ -99,7 +104,12 @@ class Program:
     def has_module(self, name: str) -> bool:
         """Return whether the first part of a dotted module name is in one of the folders."""
         first = name.partition(".")[0]
-        return any(first in names or first + ".py" in names for names in map(self._names, self.roots))
+        return any(self._holds(root, first) for root in self.roots)
+
+    def _holds(self, root: str, name: str) -> bool:
+        """Return whether an absolute import of ``name`` may be meant to find it in a folder."""
+        names = self._names(root)
+        return (name in names or name + ".py" in names) and not ("__init__.py" in names and name in _INSTALLED)
 
     def text(self, path: str) -> str | None:
         """Return the text of a file of the project that is no Python module; ``None`` if it cannot be read."""
@@ -138,9 +148,9 @@ class Program:
                 folder = os.path.dirname(folder)
             return self._in_folder(folder, parts, name)
         for root in self.roots:
-            if parts and (parts[0] in self._names(root) or parts[0] + ".py" in self._names(root)):
+            if parts and self._holds(root, parts[0]):
                 module = self._in_folder(root, parts, name)
-                if module is not None:
+                if module is not None and module is not importer:
                     return module
         return None
 

@@ -107,4 +107,12 @@ def _next_link(trial: Trial, standing: _Standing, fresh: list[Finding], before: 
         if not all(is_hidden(failure, before.failures, trial.programs.space.given_tree) for failure in reads):
             return None  # a value that the host has read by then is meant for the CPU
         links.append(Link(finding, fixes[0]))
+    causes = {_cause(link.finding) for link in standing.links}
+    if any(_cause(link.finding) in causes for link in links):
+        return None  # the edit of this cause has not helped
     return links[0] if links else None
+
+
+def _cause(finding: Finding) -> tuple[str, str, int, int]:
+    """Return the rule and the place of a finding, whatever it says."""
+    return finding.code, finding.path, finding.span.line, finding.span.column

@@ -14,7 +14,7 @@ from itertools import combinations
 
 from devfix.engine.outcome import Resolutions
 from devfix.engine.programs import Programs
-from devfix.engine.scan import Scan, identity, scan_again
+from devfix.engine.scan import Scan, identity
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression
 from devfix.sources import SourceError
 
@@ -102,7 +102,7 @@ class Trial:
         except (RewriteError, SourceError) as error:
             told = error.problem.message if isinstance(error, SourceError) else error
             return f"the edit cannot be placed: {told}"
-        return scan_again(space, before)
+        return self.programs.again(before)
 
     def _objection(
         self, before: Scan, since: Scan, after: Scan, fix: Fix, findings: Sequence[Finding]

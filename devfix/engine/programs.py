@@ -10,6 +10,7 @@ from devfix.engine.workspace import Workspace
 __all__ = ["Programs"]
 
 _MOST_RESCANS = 3  # of other programs, for each program
+_MOST_KNOWN = 12
 
 
 class Programs:
@@ -26,6 +27,7 @@ class Programs:
         self._scans = list(scans)
         self._texts = [dict(space.changed)] * len(self._scans)  # the changed texts for which each scan holds
         self._rescans = _MOST_RESCANS * len(self._scans)
+        self._known: dict[tuple[object, ...], Scan] = {}  # the latest scans, by program and changed texts
 
     def __len__(self) -> int:
         return len(self._scans)
@@ -37,7 +39,7 @@ class Programs:
     def present(self, number: int) -> Scan:
         """Return the scan of a program for the present texts."""
         if self._is_stale(number):
-            self.keep({number: scan_again(self.space, self._scans[number])})
+            self.keep({number: self.again(self._scans[number])})
         return self._scans[number]
 
     def others(self, number: int) -> dict[int, Scan]:
@@ -46,8 +48,17 @@ class Programs:
         for other, scan in enumerate(self._scans):
             if other != number and self._rescans > 0 and self._is_stale(other):
                 self._rescans -= 1
-                found[other] = scan_again(self.space, scan)
+                found[other] = self.again(scan)
         return found
+
+    def again(self, scan: Scan) -> Scan:
+        """Repeat a scan for the present texts; the latest results are remembered."""
+        key = (scan.path, scan.is_program, *sorted(self.space.changed.items()))
+        if key not in self._known:
+            self._known[key] = scan_again(self.space, scan)
+            while len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        return self._known[key]
 
     def keep(self, scans: Mapping[int, Scan]) -> None:
         """Replace scans by those of the present texts."""

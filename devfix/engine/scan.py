@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
-from devfix.analysis.program import Program
+from devfix.analysis.program import Program, listing
 from devfix.engine.failures import Failure
+from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
+from devfix.engine.moved_numbers import MovedNumber
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
@@ -167,7 +169,7 @@ def _analyse(
 ) -> None:
     settings = space.settings
     rules = _rules_in_force(settings)
-    subscriptions = [subscription for rule in rules for subscription in _subscriptions(rule)]
+    subscriptions = [MOVED_NUMBERS, *(subscription for rule in rules for subscription in _subscriptions(rule))]
     common = settings.device, space.parse, watch, subscriptions
     root = space.root(scan.path)
     if left_out is None:
@@ -201,8 +203,14 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, se
 
 
 def _is_library(space: Workspace, path: str, tree: SourceTree) -> bool:
-    """Return whether callers can import the functions of a file: it is no script that runs from its first line on."""
-    return "torch" in tree.text and (has_main_guard(tree) or not entry_check(space, path, tree)[0])
+    """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
+
+    Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
+    """
+    if "torch" not in tree.text:
+        return False
+    is_in_package = "__init__.py" in listing(os.path.dirname(os.path.abspath(path)))
+    return is_in_package or has_main_guard(tree) or not entry_check(space, path, tree)[0]
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
@@ -301,6 +309,7 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
     ]
     found += [(use.point, use.operation, text_of(use.expression)) for use in observations.host_accesses.values()]
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
+    found += [(each.point, each.method, text_of(each.receiver)) for each in observations.of(MovedNumber)]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
 

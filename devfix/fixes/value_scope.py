@@ -41,6 +41,7 @@ __all__ = [
     "device_for_tensor",
     "is_bound",
     "live_devices",
+    "optional_parameters",
     "weight_devices",
 ]
 
@@ -174,7 +175,7 @@ class ValueScope:
         """
         point, call_frame = self.point, self.call_frame
         given = set(parameters(call_frame.activation.node))
-        optional = _optional_parameters(call_frame.activation.node) if self.observations.is_library else frozenset()
+        optional = optional_parameters(call_frame.activation.node) if self.observations.is_library else frozenset()
         for node in sorted(self._operand_candidates(query.partners), key=lambda node: _root(node) not in given):
             value = value_of(point, call_frame, node)
             there = value is not None and (
@@ -240,7 +241,7 @@ class ValueScope:
 
 
 @lru_cache(maxsize=1024)
-def _optional_parameters(function: ast.AST) -> frozenset[str]:
+def optional_parameters(function: ast.AST) -> frozenset[str]:
     """Return the parameters whose default is ``None``: an unknown caller may leave them out."""
     arguments = getattr(function, "args", None)
     if not isinstance(arguments, ast.arguments):

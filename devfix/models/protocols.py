@@ -28,8 +28,10 @@ _FAIRSEQ_TASK: dict[str, tuple[str, ...]] = {
 
 # By class name.
 _HOOKS: dict[str, dict[str, tuple[str, ...]]] = {
+    "CrossEntropyCriterion": _FAIRSEQ_CRITERION,
     "FairseqCriterion": _FAIRSEQ_CRITERION,
     "FairseqTask": _FAIRSEQ_TASK,
+    "LabelSmoothedCrossEntropyCriterion": _FAIRSEQ_CRITERION,
     "LegacyFairseqCriterion": _FAIRSEQ_CRITERION,
     "LegacyFairseqTask": _FAIRSEQ_TASK,
     "LightningModule": _LIGHTNING_MODULE,

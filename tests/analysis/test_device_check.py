@@ -195,6 +195,12 @@ def test_a_failing_line_is_told_for_each_place_in_the_source_once(met):
         ("there[index] = scalar", False),
         ("there[0] = here[0]", False),
         ("here[0] = there[0]", False),
+        ("here[index.cuda()] = 1", True),
+        ("here[index, index.cuda()] = here[0]", True),
+        ("here[there > 0] = 0", True),
+        ("here[index.cuda()] += 1", True),
+        ("there[index] = 0", False),
+        ("here[index[0].cuda()] = 1", False),
     ],
 )
 def test_what_is_written_in_place_must_be_where_the_rest_is(met, statement, fails):

@@ -95,6 +95,15 @@ PROJECTS = [
         },
         id="registry",
     ),
+    pytest.param(
+        {
+            "pkg/train.py": "from pkg import math\nDEVICE = math.DEVICE",
+            "pkg/__init__.py": "",
+            "pkg/math.py": "from pkg.torch import DEVICE",
+            "pkg/torch.py": "import torch\nDEVICE = torch.device('cuda')",
+        },
+        id="named-like-an-installed-module",
+    ),
 ]
 
 
@@ -151,6 +160,14 @@ def test_what_is_not_in_the_project_is_unknown():
 
 def test_a_file_that_cannot_be_parsed_is_unknown():
     assert facts_of({"train.py": "from config import DEVICE", "config.py": "DEVICE = ("}).mismatches == []
+
+
+@pytest.mark.parametrize(("name", "count"), [("math", 0), ("torch", 0), ("model", 1)])
+def test_a_file_in_a_package_hides_no_installed_module(name, count):
+    script = f"from {name} import DEVICE"
+    files = {"pkg/train.py": script, "pkg/__init__.py": "", f"pkg/{name}.py": "DEVICE = 'cuda'"}
+
+    assert len(facts_of(files).mismatches) == count
 
 
 def test_a_script_that_imports_itself_comes_to_an_end():

@@ -407,6 +407,52 @@ ANY_CALLER = [
 ]
 
 
+UNCHANGED_FOR_ANY_CALLER = [
+    pytest.param(
+        """
+        class Captioner:
+            def __init__(self, encoder: nn.Module, device, config):
+                self.device = device
+                self.encoder = encoder.to(device)
+                self.hook = config.hook
+
+            def generate(self, images: torch.Tensor):
+                features = self.encoder(images.to(self.device))
+                if self.hook is not None:
+                    self.encoder.to("cpu")
+                return features
+        """,
+        id="hooks-bring-it-back",
+    ),
+    pytest.param(
+        """
+        class Captioner:
+            def __init__(self, net: nn.Module, device):
+                self.device = device
+                self.net = net.to(device)
+
+            def generate(self, images: torch.Tensor):
+                images = images.to(self.device)
+                self.net.encoder.to(self.device)
+                features = self.net.encoder(images)
+                self.net.encoder.to("cpu")
+                return self.net(features)
+        """,
+        id="a-part-that-the-whole-need-not-run",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", UNCHANGED_FOR_ANY_CALLER)
+def test_an_object_of_any_caller_is_left_alone(tmp_path, unchanged, listing):
+    text = unchanged(listing)
+    path = tmp_path / "lib.py"
+    path.write_text(text)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+
+    assert fixpoint.check([SourceFile(str(path), text.encode(), text)], settings).resolutions == ()
+
+
 @pytest.mark.parametrize("listing", ANY_CALLER)
 def test_an_object_of_any_caller_brings_its_modules_back(tmp_path, before_and_after, listing):
     before, after = before_and_after(listing)

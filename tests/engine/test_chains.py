@@ -98,3 +98,34 @@ def test_a_link_without_a_fix_is_told_of(write, first_fixes):
     fixed = [item for item in outcome.resolutions if item.status is Status.FIXED]
     assert [item.finding.code for item in fixed] == ["DEV202"]
     assert any("more link" in note for note in fixed[0].finding.notes)
+
+
+# a method keeps what it computes; the state that it is given may be None
+KEPT = f"""\
+{IMPORTS}
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+        self.register_buffer("table", torch.zeros(3))
+
+    def forward(self, x, state=None):
+        self.table = torch.ones(3)
+        state = x if state is None else state
+        return self.net(state) * self.table
+
+
+{DEVICE}cell = Cell().to(device)
+state = None
+for _ in range(2):
+    state = cell(torch.rand(4, 3).to(device), state)
+"""
+
+
+def test_an_edit_is_made_once(write):
+    """The value is moved to the device of a tensor that is always there, and not again."""
+    new = texts(apply(write(train=KEPT), settings())).get("train.py", KEPT)
+
+    assert new.count(".to(") <= KEPT.count(".to(") + 1
+    assert "state.device" not in new

@@ -63,6 +63,17 @@ def test_the_functions_of_a_library_are_those_of_any_caller(tmp_path, monkeypatc
     assert scan_library(space, "lib.py", [(str(tmp_path / "lib.py"), 4)]).findings == []
 
 
+@pytest.mark.parametrize(("names", "codes"), [(["__init__.py"], ["DEV102"]), ([], [])], ids=["package", "scripts"])
+def test_a_module_that_computes_on_import_is_a_library_in_a_package(tmp_path, monkeypatch, names, codes):
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        (tmp_path / name).touch()
+    text = "import torch\n\nprint(torch.ones(2) + 1)\n\n\ndef f(x: torch.Tensor):\n    return x + torch.ones(2)\n"
+    space = Workspace([decode("lib.py", text.encode())], Settings(root="."))
+
+    assert [found.code for found in scan_library(space, "lib.py").findings] == codes
+
+
 def test_a_library_knows_the_folders_of_its_imports_because_a_file_there_may_make_it_a_program(scan, tmp_path):
     text = "from parts import step\n\n\ndef f():\n    step(1, 2)\n"
 

@@ -192,6 +192,7 @@ LIBRARIES = {
         "import torchaudio\nimport torchaudio.functional as A\nfrom torchaudio import transforms as T",
         [
             "T.MelSpectrogram(16000)(there)",
+            "T.Resample(16000, 8000)(there)",
             "A.spectrogram(there, 0, here, 400, 200, 400, 2.0, False)",
             "wave, rate = torchaudio.load('a.wav'); model(wave)",
             "A.resample(here, 16000, 8000) + there",
@@ -199,7 +200,7 @@ LIBRARIES = {
         ],
         [
             "T.MelSpectrogram(16000).cuda()(there)",
-            "T.Resample(16000, 16000)(there) + there",
+            "T.Resample(16000, 8000).cuda()(there) + there",
             "wave, rate = torchaudio.load('a.wav'); model(wave.cuda()); rate + 1",
             "A.convolve(there, there) + there",
         ],

@@ -8,7 +8,7 @@ from devfix.analysis.callers.arguments import Kind
 from devfix.models.index import Model, lookup
 from devfix.models.names import NN_MODULE_METHODS
 
-__all__ = ["is_property", "kinds_with", "tensor_method"]
+__all__ = ["is_of_modules", "is_property", "kinds_with", "tensor_method"]
 
 # What the schemas of PyTorch's operators do not have (https://docs.pytorch.org/docs/stable/tensors.html).
 _TENSOR_METHODS = frozenset(
@@ -35,6 +35,11 @@ _ARRAY_PROPERTIES = frozenset(
 )
 _MODULE_PROPERTIES = frozenset({"training", "weight", "bias", "device", "dtype"})
 
+# Methods that modules have, and optimizers, loaders and agents do not
+_OF_MODULES = frozenset(
+    "parameters named_parameters modules named_modules children named_children buffers named_buffers".split()
+)
+
 _METHODS: dict[Kind, frozenset[str]] = {
     Kind.ARRAY: _ARRAY_METHODS,
     Kind.MODULE: NN_MODULE_METHODS | {"forward"},
@@ -60,6 +65,11 @@ def tensor_method(name: str) -> Model | None:
     """Return the model of a method of tensors; ``None`` if tensors have none of this name, or no model describes it."""
     tensor = lookup("torch.Tensor")
     return tensor.method(name) if tensor is not None else None
+
+
+def is_of_modules(name: str) -> bool:
+    """Return whether modules alone have the method."""
+    return name in _OF_MODULES
 
 
 def is_property(name: str) -> bool:

@@ -217,7 +217,7 @@ class _Body:
         """Note what an attribute or an item is set to; modules in a plain container stay where they are."""
         while isinstance(target, (ast.Subscript, ast.Starred)):
             if isinstance(target, ast.Subscript) and self._value(target.slice):
-                self._collector.used |= found  # an index that may be a tensor
+                self._collector.used |= found | self._value(target.value)  # an index that may be a tensor
             target, grows = target.value, True
         if isinstance(target, ast.Name):
             self._local.setdefault(target.id, set()).update(found)

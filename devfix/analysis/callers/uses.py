@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from devfix.analysis.callers.arguments import Kind
-from devfix.analysis.callers.attributes import kinds_with
+from devfix.analysis.callers.attributes import is_of_modules, kinds_with
 from devfix.analysis.callers.calls import pass_on
 from devfix.analysis.callers.checks import Check, check_of, checks_in
 from devfix.analysis.callers.defaults import literal_kind
@@ -273,7 +273,9 @@ class _Collector:
     def count_attribute(self, votes: Votes, kinds: frozenset[Kind], name: str) -> None:
         if name.startswith("_"):
             return
-        votes.allow(kinds)
+        votes.is_module |= is_of_modules(name)
+        votes.has_own_attributes |= not kinds
+        votes.allow(kinds or frozenset({Kind.MODULE}))  # a class of the project may have any
         if len(kinds) == 1 and Kind.TENSOR_DICT not in kinds:
             votes.strong |= kinds
 

@@ -69,6 +69,8 @@ def with_uses(said: Argument, votes: Votes, received: Iterable[Argument], place:
 
     """
     strong, possible = set(votes.strong), set(votes.possible)
+    if votes.has_own_attributes and not votes.is_module:
+        possible.clear()  # an object of a class that is not known
     for argument in received:
         if argument.kind is not Kind.UNKNOWN:
             possible &= argument.kinds

@@ -44,6 +44,8 @@ class Votes:
         optional: whether the argument is compared with ``None``.
         is_moved: whether it has a device or a method that moves it, as arrays, tensors and modules have.
         is_sequence: whether it is iterated, unpacked or read at an integer.
+        is_module: whether it has a method that modules alone have.
+        has_own_attributes: whether it has an attribute that no class of a library explains.
         is_scalar: whether the code branches on its truth or order, as on a number.
         forwards: functions of the file that receive it.
         elements: what the uses of its elements say, if it is iterated.
@@ -58,6 +60,8 @@ class Votes:
     optional: bool = False
     is_moved: bool = False
     is_sequence: bool = False
+    is_module: bool = False
+    has_own_attributes: bool = False
     is_scalar: bool = False
     forwards: list[Forward] = field(default_factory=list)
     elements: Votes | None = None

@@ -1,4 +1,4 @@
-"""Overlays: frameworks that place modules and batches themselves, and the transforms of ``torch.func``.
+"""Overlays: frameworks that place modules and batches themselves, the transforms of ``torch.func``, and tracers.
 
 Input: calls of framework functions, by full name, and of methods of framework objects.  Output: abstract values, on the
 device that the framework chooses.
@@ -23,6 +23,7 @@ from devfix.analysis.overlays import (
     ignite,
     lightning,
     speechbrain,
+    tracers,
     transformers_,
 )
 from devfix.analysis.stdlib.instances import InstanceObject
@@ -45,6 +46,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
     **speechbrain.OVERLAYS,
+    **tracers.OVERLAYS,
     **transformers_.OVERLAYS,
 }
 

@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     External,
     Function,
     IterableOf,
+    Number,
     Partial,
     Pointer,
     Super,
@@ -60,7 +61,9 @@ def _callee(interp: Interpreter, node: ast.Call) -> Value:
     name = node.func.attr
     callees: list[Value] = []
     for option in alternatives(base):
-        if isinstance(option, (Tensor, Const, TupleValue, IterableOf, Function, Bound)) and name != "device":
+        is_moved_number = isinstance(option, Number) and name in ("cpu", "cuda", "to")
+        is_plain = isinstance(option, (Tensor, Const, TupleValue, IterableOf, Function, Bound)) and name != "device"
+        if is_plain or is_moved_number:
             callees.append(Builtin(option, name))
         else:
             callees.append(interp.attribute(option, name, node.func))

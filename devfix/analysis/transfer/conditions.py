@@ -140,6 +140,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = True
         if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             equal = False
+        if equal is None and _is_device_count(left) and isinstance(right_value, Const):
+            equal = _device_count(interp) == right_value.value
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
@@ -157,11 +159,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         interp.scenario.multi_accelerator and text_of(left).endswith("cuda.device_count()")
     )
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
-        return _compare_order(
-            op,
-            0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1,
-            right_value.value,
-        )
+        return _compare_order(op, _device_count(interp), right_value.value)
     if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -190,6 +188,11 @@ def _is_device_count(node: ast.expr) -> bool:
     """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``."""
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return last.lower() in DEVICE_COUNTS
+
+
+def _device_count(interp: Interpreter) -> int:
+    """Return the number of accelerators in the scenario."""
+    return 0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1
 
 
 _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -281,28 +284,25 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
             return container.device == CPU if item.value == "cpu" and container.device.known else None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
-    if isinstance(item, External) and isinstance(container, TupleValue):  # ``type(x) in (list, tuple)``
-        return item in container.items if all(isinstance(kind, External) for kind in container.items) else None
-    constants = _constants(interp, container)
-    if constants is not None and isinstance(item, Const):
-        return item.value in constants
+    items = _items(interp, container)
+    if isinstance(item, External) and items is not None:  # ``type(x) in (list, tuple)``
+        return item in items if all(isinstance(kind, External) for kind in items) else None
+    if isinstance(item, Const) and items is not None and all(isinstance(each, Const) for each in items):
+        return item.value in [each.value for each in items if isinstance(each, Const)]
     mapping = object_at(interp, container, Mapping)
     if mapping is not None and isinstance(item, Const) and mapping.default_item is None:
         return str(item.value) in mapping.fields
     return None
 
 
-def _constants(interp: Interpreter, container: Value) -> list[object] | None:
-    obj = object_at(interp, container, Container)
+def _items(interp: Interpreter, container: Value) -> list[Value] | None:
+    """Return the items of a tuple, list or set; ``None`` if they are not all known."""
     if isinstance(container, TupleValue):
-        items = list(container.items)
-    elif obj is not None and not isinstance(obj, Mapping) and obj.default_item is None:
-        items = list(obj.fields.values())
-    else:
+        return list(container.items)
+    obj = object_at(interp, container, Container)
+    if obj is None or isinstance(obj, Mapping) or obj.default_item is not None:
         return None
-    return (
-        [item.value for item in items if isinstance(item, Const)] if all(isinstance(i, Const) for i in items) else None
-    )
+    return list(obj.fields.values())
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:

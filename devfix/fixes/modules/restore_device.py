@@ -19,7 +19,7 @@ from devfix.fixes.reorder import common_block, reach
 from devfix.model import Fix, InsertStatement, Where
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["OffloadedUse", "restore_fixes", "runs_in_last_iteration"]
+__all__ = ["OffloadedUse", "has_hooks", "restore_fixes", "runs_in_last_iteration"]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _EXITS = (ast.Return, ast.Raise, ast.Break, ast.Continue)
@@ -92,6 +92,15 @@ def runs_in_last_iteration(offloaded_use: OffloadedUse) -> bool:
             if _tests_last_iteration(call_frame.tree, stmt):
                 return True
     return False
+
+
+def has_hooks(offloaded_use: OffloadedUse) -> bool:
+    """Whether the move is under a condition on hooks, which bring the module back before its next use."""
+    return any(
+        isinstance(stmt, ast.If) and "hook" in ast.unparse(stmt.test).lower()
+        for call_frame in offloaded_use.moved.call_stack
+        for stmt in enclosing(call_frame.tree, call_frame.stmt, (ast.If,))
+    )
 
 
 def _tests_last_iteration(tree: SourceTree, stmt: ast.If) -> bool:

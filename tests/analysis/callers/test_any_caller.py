@@ -46,6 +46,14 @@ def module(init, forward, *methods):
             "    return x * weight\n",
             id="one-of-several-kinds",
         ),
+        pytest.param(
+            "def f(net):\n    count = sum(p.numel() for p in net.parameters())\n"
+            "    return count, net(torch.ones(1, 3, net.stride))\n",
+            id="module-with-an-attribute-of-its-class",
+        ),
+        pytest.param(
+            "def f(x: Tensor):\n    seen = torch.zeros(9)\n    seen[x.long()] = 1\n    return seen\n", id="index"
+        ),
         pytest.param(module(["self.fc = nn.Linear(3, 3)"], ["return self.fc(x) + torch.ones(3)"]), id="forward"),
         pytest.param(
             module(["self.scale = torch.ones(3)"], ["return x * self.scale"]), id="attribute-that-is-no-buffer"
@@ -75,6 +83,7 @@ def test_a_requirement_that_only_the_cpu_meets_is_observed(library, text):
     "text",
     [
         pytest.param("def f(x: Tensor):\n    return x + torch.ones(3, device=x.device)\n", id="device-of-an-argument"),
+        pytest.param("def f(agent):\n    agent.eval()\n    return agent(torch.ones(3), agent.rate)\n", id="agent"),
         pytest.param("def f(x: float):\n    return x + torch.ones(3)\n", id="number"),
         pytest.param("def f(x: np.ndarray):\n    return torch.from_numpy(x) + torch.ones(3)\n", id="array"),
         pytest.param(

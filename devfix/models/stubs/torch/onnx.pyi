@@ -1,4 +1,5 @@
 """Functions that read their arguments and move nothing."""
 
-# https://docs.pytorch.org/docs/stable/index.html
+# https://docs.pytorch.org/docs/stable/onnx.html
+def export(model, args=..., *rest, **kwargs) -> Overlay: ...
 def __getattr__(*args, **kwargs) -> Any: ...

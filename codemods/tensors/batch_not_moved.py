@@ -50,6 +50,7 @@ page-locked memory.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -78,7 +79,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
-                if origin.kind not in ("batch", "made"):
+                if origin.kind not in ("batch", "made") or (mismatch.opaque and _is_length(operand.text)):
                     continue
                 if (
                     operand.is_certain
@@ -140,6 +141,14 @@ def _certain_tensors(observations: Observations) -> set[tuple[int, tuple[str, ..
         for origin in operand.origins
         if origin.kind == "batch"
     }
+
+
+def _is_length(text: str) -> bool:
+    """Return whether an expression names lengths, which models that cannot be read may want on the CPU, or not use."""
+    return not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
+
+
+_LENGTHS = frozenset(("len", "lens", "length", "lengths"))
 
 
 def _is_input(

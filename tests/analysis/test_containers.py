@@ -61,3 +61,34 @@ def test_items_are_told_apart(place, program, expression):
 
 def test_two_names_of_one_list_are_one_list(place):
     assert place(SETUP + "xs = [here]\nys = xs\nys[0] = there", "xs[0]") == "accelerator"
+
+
+CACHE = """
+windows = {}
+
+def windowed(x, size, kind):
+    key = "%s-%s" % (kind, x.device)
+    if key not in windows:
+        windows[key] = torch.hann_window(size).to(x.device)
+    return x * windows[key]
+
+def other(x, size, kind):
+    key = f"{kind}_{x.device}_{size}"
+    if key not in windows:
+        windows[key] = torch.hann_window(size, device=x.device)
+    return x * windows[key]
+
+for kind in unknown():
+    windowed(torch.ones(4), 4, kind)
+    other(torch.ones(4).cuda(), 4, kind)
+    windowed(torch.ones(4).cuda(), 4, kind)
+    other(torch.ones(4), 4, kind)
+"""
+
+
+def test_a_cache_by_device_has_the_item_that_is_needed(met):
+    assert met(CACHE) == []
+
+
+def test_an_item_that_is_named_has_its_device(met):
+    assert met("d = {'a': torch.ones(3), 'b': torch.ones(3).cuda()}\nd['a'] + d['b']\n") == ["d['a'] + d['b']"]

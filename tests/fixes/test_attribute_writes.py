@@ -104,6 +104,35 @@ def test_an_attribute_is_an_alias_if_it_only_reads_a_buffer(init, is_alias):
     assert attribute.is_alias is is_alias
 
 
+HELD = """\
+class Held:
+    def __init__(self, weight):
+        self.weight = weight
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(4, 4)
+        self.held = Held({given})
+
+    def forward(self, x):
+        return x @ self.held.weight
+
+
+Net().cuda()(torch.ones(4).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "number"), [("self.linear.weight", 0), ("torch.ones(4, 4)", 1)], ids=["parameter", "new-tensor"]
+)
+def test_a_parameter_follows_its_module_wherever_it_is_kept(given, number):
+    observations = observe(IMPORTS + HELD.format(given=given))
+
+    assert len(list(attribute_groups(observations))) == number
+
+
 def test_the_methods_of_a_class_include_those_of_its_bases():
     ((attribute,),) = groups_in("self.mask = torch.ones(4)", "x + self.mask")
 

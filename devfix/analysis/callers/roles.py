@@ -93,6 +93,9 @@ def role_and_reason(
     reason = _test_reason(place, function, owner)
     if reason:
         return Role.TEST, reason
+    reason = _exporter_reason(place, function, owner)
+    if reason:
+        return Role.HOST, reason
     reason = "named `main`" if function.name == "main" and owner is None else _script_reason(place)
     if reason:
         return Role.SCRIPT, reason
@@ -123,6 +126,12 @@ def _test_reason(place: PurePath, function: _Function, owner: ast.ClassDef | Non
     if function.name.startswith("test_") or (owner is not None and owner.name.startswith("Test")):
         return "named like a test"
     return ""
+
+
+def _exporter_reason(place: PurePath, function: _Function, owner: ast.ClassDef | None) -> str:
+    """Return which name shows that a model is traced for ONNX, with made-up inputs on the CPU."""
+    names = (place.name, function.name, owner.name if owner is not None else "")
+    return next((f"traced for ONNX: `{name}`" for name in names if "onnx" in name.lower()), "")
 
 
 def _script_reason(place: PurePath) -> str:

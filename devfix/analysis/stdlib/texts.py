@@ -5,9 +5,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from devfix.analysis.domain.values import Const, Number, Text, Union, Unknown, Value
+from devfix.analysis.domain.values import (
+    ACCELERATOR,
+    CPU,
+    Const,
+    Device,
+    DeviceValue,
+    Number,
+    Text,
+    Union,
+    Unknown,
+    Value,
+)
 
-__all__ = ["composed", "text_key"]
+__all__ = ["composed", "device_in_text", "text_key"]
 
 MOST_CHARACTERS = 500
 
@@ -19,6 +30,8 @@ def text_key(value: Value) -> str:
             return repr(constant)
         case Text(symbol) | Unknown(symbol) | Number(symbol):
             return symbol
+        case DeviceValue(device) if device.known:
+            return _device_key(device)
         case Union(alternatives):
             keys = sorted(text_key(option) for option in alternatives)
             return "|".join(keys) if all(keys) else ""
@@ -34,3 +47,15 @@ def composed(parts: Iterable[Value], node: ast.expr) -> Text:
     keys = [text_key(part) or place for part in parts]
     symbol = f"text({', '.join(keys)})~"  # "~": the name of a flag does not end so
     return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")
+
+
+def device_in_text(value: Value) -> Device | None:
+    """Return the device whose name is a part of a composed string, such as the key of a cache; ``None`` without one."""
+    if not isinstance(value, Text):
+        return None
+    named = [device for device in (CPU, ACCELERATOR) if _device_key(device) in value.symbol]
+    return named[0] if len(named) == 1 else None
+
+
+def _device_key(device: Device) -> str:
+    return f"<{device.kind}>"

@@ -29,6 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.items import sliced
+from devfix.analysis.stdlib.texts import device_in_text
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -104,7 +105,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case Pointer() if is_named_tuple(interp, base):
             return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
         case Pointer():
-            return interp.heap_object(base).item(interp, base, name, node)
+            return _on_device_of_key(interp.heap_object(base).item(interp, base, name, node), key)
         case IterableOf(inner):
             return inner
         case Unknown(symbol):
@@ -121,6 +122,15 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case External(full):
             return External(full) if full.startswith("typing") else Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN
+
+
+def _on_device_of_key(found: Value, key: Value) -> Value:
+    """Return which of the items found under a key is meant: ``windows[f"{size}-{x.device}"]`` is where ``x`` is."""
+    device = device_in_text(key)
+    if device is None:
+        return found
+    meant = [option for option in alternatives(found) if not isinstance(option, Tensor) or option.device == device]
+    return join(meant) if meant else UNKNOWN
 
 
 def _may_be_number(key: Value) -> bool:

@@ -100,6 +100,17 @@ class Attribute:
         kinds = {origin.kind for use in self.uses for origin in use.origins}
         return kinds <= {"buffer", "parameter"} and all(_reads_only(stored.value) for stored in self.stored)
 
+    @property
+    def is_parameter(self) -> bool:
+        """Whether the attribute refers to a parameter of a module, and so is where that module is.
+
+        ``Module.to`` replaces the data of a parameter and keeps the object; a buffer is another object afterwards.
+        ``torch/nn/modules/module.py``, ``Module._apply``.
+        """
+        kinds = {origin.kind for use in self.uses for origin in use.origins}
+        data = any(isinstance(stored.value, ast.Attribute) and stored.value.attr == "data" for stored in self.stored)
+        return kinds == {"parameter"} and self.is_alias and not data
+
 
 def _reads_only(node: ast.expr | None) -> bool:
     while isinstance(node, ast.Attribute):
@@ -142,7 +153,8 @@ def attribute_groups(observations: Observations) -> Iterator[list[Attribute]]:
     for key, attribute in attributes.items():
         grouped.setdefault(_representative(parents, key), []).append(attribute)
     for group in grouped.values():
-        yield sorted(group, key=lambda attribute: attribute.point.time)
+        if not all(attribute.is_parameter for attribute in group):
+            yield sorted(group, key=lambda attribute: attribute.point.time)
 
 
 def _plain_owners(attribute: Attribute) -> Iterator[tuple[object, ...]]:

@@ -66,6 +66,15 @@ def test_functions_named_like_tests(role_of):
     assert role_of("def test_f(x): ...") == "test"
 
 
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [("def f(x): ...", "lib/model_onnx.py"), ("def OnnxExport(x): ...", "lib/model.py")],
+    ids=["file", "function"],
+)
+def test_what_is_traced_for_onnx_gets_made_up_inputs_on_the_cpu(role_of, text, path):
+    assert role_of(text, path=path) == "host"
+
+
 @pytest.mark.parametrize("path", ["scripts/train.py", "examples/mnist/train.py", "lib/convert_model.py", "setup.py"])
 def test_scripts(role_of, path):
     assert role_of("def f(x): ...", path=path) == "script"

@@ -181,6 +181,7 @@ class SourceCollector:
         elif isinstance(call.func, ast.Name):
             inner = {f"?{call.func.id}"}
             self.used |= {f"^{call.func.id}"} if has_arguments else set()
+            self.used |= {f"^{each.id}" for each in call.args if isinstance(each, ast.Name)}  # it may be called there
         elif isinstance(call.func, ast.Attribute) and has_arguments:
             self.used |= self.sources(call.func.value)
         passes = any(keyword.arg == "device" for keyword in call.keywords) and not _placed(call, self._optional)

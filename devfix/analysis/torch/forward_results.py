@@ -21,9 +21,10 @@ def settle(interp: Interpreter, value: Value, depth: int = 0) -> Value:
 
     A module returns the same kind of thing on each path: of backends, one may be followed, and the others may be
     libraries that cannot be read.  Unknown results stay if no path returns a tensor on the accelerator, or if one
-    returns a tensor on another device or a NumPy array.
+    returns a tensor on another device or a NumPy array, and in code that no program calls: what is unknown there may be
+    an argument.
     """
-    if depth > _MOST_DEPTH:
+    if depth > _MOST_DEPTH or interp.observations.is_library:
         return value
     match value:
         case Union(alternatives):

@@ -47,6 +47,11 @@ def module(init, forward, *methods):
             id="one-of-several-kinds",
         ),
         pytest.param(
+            module(["self.fc = nn.Linear(3, 3)"], ["return self.fc(x)"])
+            + "def run(net, x):\n    return net(x)\n\n\ndef f(x: Tensor):\n    net = Net()\n    return run(net, x)\n",
+            id="module-that-another-function-calls",
+        ),
+        pytest.param(
             "def f(net):\n    count = sum(p.numel() for p in net.parameters())\n"
             "    return count, net(torch.ones(1, 3, net.stride))\n",
             id="module-with-an-attribute-of-its-class",

@@ -6,12 +6,15 @@ import ast
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from devfix.analysis.callers.own_arguments import is_own_argument
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import is_module_class
 from devfix.analysis.domain.objects import Container, Mapping, object_at
+from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     IterableOf,
+    Number,
     Pointer,
     Tensor,
     TupleValue,
@@ -50,7 +53,7 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         return  # a list of Python numbers
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
-    if not tensors or interp.activation is None or _runs_on_host(interp):
+    if not tensors or interp.activation is None or _runs_on_host(interp, expression):
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
@@ -59,13 +62,26 @@ def note_access(
     )
 
 
-def _runs_on_host(interp: Interpreter) -> bool:
+def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU."""
-    function = interp.activation.function if interp.activation is not None else None
-    if not interp.observations.is_library or function is None or isinstance(function.node, ast.Lambda):
+    activation = interp.activation
+    function = activation.function if activation is not None else None
+    if not interp.observations.is_library or activation is None or function is None:
         return False
+    if isinstance(function.node, ast.Lambda):
+        return False
+    if assumes_array(interp):
+        return True  # an array that was converted goes back
     owner = function.owner.node if function.owner is not None else None
-    return role(function.node, owner, function.module.tree) is Role.HOST and not _is_within_forward(interp)
+    tree = function.module.tree
+    if role(function.node, owner, tree) is Role.HOST:
+        return not _is_within_forward(interp)
+    is_called_by_anyone = activation.parent is not None and activation.parent.function is None
+    return (
+        is_called_by_anyone
+        and function.node.name != "forward"
+        and is_own_argument(expression, function.node, owner, tree)
+    )
 
 
 def _is_within_forward(interp: Interpreter) -> bool:
@@ -93,7 +109,9 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             is_entry = not is_certain and any(origin.kind == "load" for origin in origins)  # it may be a number
             return [value] if device == ACCELERATOR and not is_entry else []
         case Union(alternatives):
-            relevant = [option for option in alternatives if isinstance(option, (Tensor, Pointer, TupleValue, Unknown))]
+            is_library = interp.observations.is_library  # where a number or an array shows that the host computes
+            kinds = (Tensor, Pointer, TupleValue, Unknown, *((Number,) if is_library else ()))
+            relevant = [option for option in alternatives if isinstance(option, kinds)]
             is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)
             return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []
         case TupleValue(items):

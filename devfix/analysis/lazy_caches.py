@@ -9,13 +9,13 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, object_at
-from devfix.analysis.domain.values import CPU, Pointer, Tensor, Value, alternatives
+from devfix.analysis.domain.values import CPU, Const, Pointer, Tensor, Value, alternatives
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["rebuild_items", "rebuild_statements"]
+__all__ = ["builds_first", "rebuild_items", "rebuild_statements"]
 
 _SHAPE_ATTRIBUTES = frozenset("shape size numel nelement dim ndim".split())
 
@@ -28,6 +28,35 @@ def rebuild_statements(interp: Interpreter, stmt: ast.If) -> list[ast.Assign]:
         if isinstance(node, ast.Attribute) and node.attr in _SHAPE_ATTRIBUTES
     }
     return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _rebuilds(interp, inner, checked)]
+
+
+def builds_first(interp: Interpreter, stmt: ast.If) -> bool:
+    """Return whether an ``if`` builds a cache at its first use: ``if length > self.length: self.length = …``.
+
+    The attribute that it compares and sets still has the value of an empty cache, 0 or -1.
+    """
+    for test in ast.walk(stmt.test):
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.Lt, ast.GtE, ast.LtE, ast.NotEq)):
+            for side in (test.left, test.comparators[0]):
+                if isinstance(side, ast.Attribute) and interp.evaluate(side) in _EMPTY and _sets(stmt.body, side):
+                    return True
+    return False
+
+
+_EMPTY = (Const(0), Const(-1))
+
+
+def _sets(body: list[ast.stmt], attribute: ast.Attribute) -> bool:
+    """Return whether a block sets an attribute, and another one of the same object."""
+    owner = text_of(attribute.value)
+    targets = {
+        target.attr
+        for inner in body
+        if isinstance(inner, ast.Assign)
+        for target in inner.targets
+        if isinstance(target, ast.Attribute) and text_of(target.value) == owner
+    }
+    return attribute.attr in targets and len(targets) > 1
 
 
 def _rebuilds(interp: Interpreter, stmt: ast.Assign, checked: set[str]) -> bool:

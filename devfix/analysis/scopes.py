@@ -158,19 +158,30 @@ def _only_if_asked(tree: SourceTree, text: str) -> bool:
 _TAKE_A_DEVICE = frozenset({"to", "cuda", "device", "set_device"})
 
 
-def devices_differ(one: State, two: State, scopes: tuple[int, ...]) -> bool:
-    """Return whether a name or attribute is a different device on each of two paths."""
+def devices_differ(one: State, two: State, scopes: tuple[int, ...], tensors: bool = False) -> bool:
+    """Return whether a name or attribute is a different device on each of two paths.
+
+    With ``tensors``, also whether it is a tensor that is on a different device.
+    """
     pairs = [(one.lookup(key, name), two.lookup(key, name)) for key in scopes for name in one.envs.get(key, ())]
     for key in one.branch.written | two.branch.written:
         if one.has(key) and two.has(key) and one.at(key) is not two.at(key):
             theirs = two.at(key).fields
             pairs.extend((value, theirs.get(name)) for name, value in one.at(key).fields.items())
-    return any(_other_device(mine, theirs) for mine, theirs in pairs if mine is not theirs)
+    return any(
+        _other_device(mine, theirs) or (tensors and _elsewhere(mine, theirs))
+        for mine, theirs in pairs
+        if mine is not theirs
+    )
 
 
 def _other_device(one: Value | None, two: Value | None) -> bool:
     devices = [device_of(value) for value in (one, two)]
     return None not in devices and devices[0] != devices[1]
+
+
+def _elsewhere(one: Value | None, two: Value | None) -> bool:
+    return isinstance(one, Tensor) and isinstance(two, Tensor) and one.device.differs(two.device)
 
 
 def device_of(value: Value | None) -> Device | None:

@@ -20,6 +20,7 @@ from devfix.engine.moved_numbers import MovedNumber
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Event, Finding, Problem
 from devfix.models.index import using
+from devfix.rules.levels import levelled
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
 from devfix.syntax.tree import SourceTree, text_of
@@ -246,7 +247,8 @@ def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Ob
     told: set[tuple[str, int]] = set()
     settings = space.settings
     for rule in sorted(rules, key=lambda rule: rule.fallback):
-        for finding in _detected(rule, observations):
+        detected = _detected(rule, observations)
+        for finding in levelled(detected, observations) if observations.is_library else detected:
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:

@@ -89,6 +89,15 @@ HAZARDS = [
 RIGHT = [
     pytest.param("model.cuda()\no = torch.optim.Adagrad(model.parameters())\no.step()", id="in-order"),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\no.step()", id="never-moved"),
+    pytest.param(
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.fc, self.strategy = nn.Linear(3, 3), None\n"
+        "    def forward(self, x):\n        if self.strategy is None:\n            self.strategy = mystery(x)\n"
+        "        return self.strategy.predict(self.fc(x))\n"
+        "net = Net().cuda()\no = torch.optim.SGD(net.parameters(), lr=1)\n"
+        "for _ in range(3):\n    net(torch.ones(3).cuda())\n    o.step()",
+        id="attribute-of-unknown-class",
+    ),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()", id="never-stepped"),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cpu()\no.step()", id="moved-to-the-cpu"),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.half().eval()\no.step()", id="not-moved"),

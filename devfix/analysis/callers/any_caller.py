@@ -102,11 +102,9 @@ class _AnyCaller:
         self._given_up: set[ast.AST] = set()
 
     def run(self) -> None:
-        """Call what the file defines, functions that others of the file use last."""
+        """Call what the file defines: what uses a function first, because it may say what the function gets."""
         names = self._start.names(self._module.env)
-        definitions = list(_definitions(self._module.tree.tree.body))
-        used = _used_names(self._module.tree)
-        for definition in sorted(definitions, key=lambda each: (each.name in used, isinstance(each, ast.ClassDef))):
+        for definition in _users_first(list(_definitions(self._module.tree.tree.body))):
             value = names.get(definition.name)
             if isinstance(value, Function) and value.node is definition:
                 self._guarded(self._start, definition, self._call_function, value)
@@ -200,7 +198,7 @@ class _AnyCaller:
     # --- classes ----------------------------------------------------------------------------------------------
     def _call_class(self, cls: ClassValue) -> None:
         methods = [method for method in _methods(cls.node) if not self._is_left_out(method, cls.node)]
-        if not methods:
+        if not methods and not self._builds_with_functions(cls.node):
             return
         before = set(self._interp.visited)
         instance = self._instance(cls)
@@ -223,6 +221,18 @@ class _AnyCaller:
                 is_open = not self._is_called(method)
             if is_open:
                 self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
+
+    def _builds_with_functions(self, cls: ast.ClassDef) -> bool:
+        """Return whether a constructor tells what functions of the file get that make a difference."""
+        used = {
+            node.id
+            for stmt in cls.body
+            if isinstance(stmt, _Method) and stmt.name == "__init__"
+            for node in walk(stmt)
+            if isinstance(node, ast.Name)
+        }
+        functions = (each for each in _definitions(self._module.tree.tree.body) if isinstance(each, _Method))
+        return any(each.name in used and self._facts.may_matter(self._module, each) for each in functions)
 
     def _instance(self, cls: ClassValue) -> Pointer | None:
         """Return an instance on the accelerator; with unknown attributes if its constructor cannot be followed."""
@@ -344,6 +354,26 @@ def _called_names(function: ast.AST) -> set[str]:
     return {func.id for func in calls if isinstance(func, ast.Name)}
 
 
-def _used_names(tree: SourceTree) -> set[str]:
-    """Return the names that functions of a file read."""
-    return {node.id for node in tree.nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+def _users_first(definitions: list[_Definition]) -> list[_Definition]:
+    """Return functions and classes in an order in which each follows those that use it; cycles are cut somewhere."""
+    by_name = {each.name: each for each in definitions}
+    used = {
+        each: {node.id for node in walk(each) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        for each in definitions
+    }
+    ordered: list[_Definition] = []
+    seen: set[ast.AST] = set()
+
+    def visit(definition: _Definition) -> None:
+        if definition not in seen:
+            seen.add(definition)
+            for other in reversed(definitions):
+                if other.name in used[definition] and by_name[other.name] is other:
+                    visit(other)
+            ordered.append(definition)
+
+    functions = [each for each in definitions if isinstance(each, _Method)]
+    classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
+    for definition in (*reversed(classes), *reversed(functions)):
+        visit(definition)
+    return ordered[::-1]

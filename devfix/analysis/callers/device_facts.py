@@ -19,7 +19,15 @@ from typing import TYPE_CHECKING
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.file_sources import ClassSources, FunctionSources, sources_of
 from devfix.analysis.callers.roles import Role, role
-from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, LOADED, READ
+from devfix.analysis.callers.value_sources import (
+    BUILT,
+    CREATED,
+    CREATED_BY_DEFAULT,
+    FOLLOWED,
+    LOADED,
+    READ,
+    is_factory,
+)
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program, PythonModule
@@ -221,6 +229,8 @@ class _Search:
         file.classes.update(self._own)
         file.builders |= {name for name, cls in self._own.items() if cls.is_module}
         file.callables |= {*self._own, *(function.node.name for function in self._found.functions)}
+        names = names_of(file.module.tree)
+        file.names |= {name for name, value in names.aliases.items() if is_factory(names.full_name(value))}
         # of objects whose class is not known: the attributes of the file's classes, and of those that it imports
         self._members: set[str] = set()
 

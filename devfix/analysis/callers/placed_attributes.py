@@ -7,13 +7,12 @@ they use what it places, so the device of these attributes is not known here.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.kinds import argument_kinds
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Pointer, Tensor, Value, alternatives, join
+from devfix.analysis.domain.values import Pointer, anywhere
 from devfix.syntax.tree import SourceTree, walk
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def forget_placed(interp: Interpreter, cls: ClassValue, instance: Pointer) -> No
     """Make the device of attributes unknown that a method with a device argument places."""
     fields = interp.heap_object(instance).fields
     for name in placed_attributes(cls.node, cls.module.tree) & fields.keys():
-        interp.now.set_field(instance, name, join(_anywhere(option) for option in alternatives(fields[name])))
+        interp.now.set_field(instance, name, anywhere(fields[name]))
 
 
 def placed_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
@@ -45,7 +44,3 @@ def placed_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
                         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
                     }
     return frozenset(found)
-
-
-def _anywhere(value: Value) -> Value:
-    return replace(value, device=UNKNOWN_DEVICE, origins=()) if isinstance(value, Tensor) else value

@@ -56,7 +56,7 @@ _HOST_FUNCTION = re.compile(
 _MAYBE_HOST_FUNCTION = re.compile(r"_*(preprocess|augment|normalize_image|draw|render|evaluate_numpy|to_numpy)(_.*|s)?")
 _DATA_PLACE = re.compile(
     r"(data|datas|data_?io|.*_prepare|prepare_.*|datasets?|data_?loaders?|loaders?|data_?utils|data_?(pre)?process(ing|or)?|pre_?process(ing|ors?)?|"
-    r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz]ation|vis(ual)?|io|audio_?utils|"
+    r"transforms|tokeni[sz]ers?|vocab|plotting|visuali[sz](ation|ers?)|vis(ual)?|io|audio_?utils|"
     r"image_?utils|plot(_utils)?|export(ers?)?|onnx|tflite|coreml|convert(ers?)?)"
 )
 # Places where tensors are data on their way to a loader, whatever annotations say
@@ -96,9 +96,6 @@ def role_and_reason(
     reason = _exporter_reason(place, function, owner)
     if reason:
         return Role.HOST, reason
-    reason = "named `main`" if function.name == "main" and owner is None else _script_reason(place)
-    if reason:
-        return Role.SCRIPT, reason
     reason = _class_reason(owner, names) or _given_reason(function, owner, tree)
     if reason:
         return Role.HOST, reason
@@ -106,6 +103,9 @@ def role_and_reason(
     reason = _function_reason(function, place, names, is_module)
     if reason:
         return Role.HOST, reason
+    reason = "named `main`" if function.name == "main" and owner is None else _script_reason(place)
+    if reason:
+        return Role.SCRIPT, reason
     return (Role.MODULE_METHOD, "method of a module") if is_module else (Role.FUNCTION, "")
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "built_here",
     "called",
     "called_name",
+    "is_factory",
 ]
 
 #: A tensor that is created on the host.
@@ -208,6 +209,11 @@ def built_here(sources: Iterable[str]) -> set[str]:
 def called_name(call: ast.Call) -> str:
     """Return the last name of what is called; ``""`` if it has none."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def is_factory(name: str) -> bool:
+    """Return whether a function of a library creates a tensor on the host, unless a device is passed."""
+    return _creation(name) == CREATED
 
 
 def _creation(name: str) -> str:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Container
+from devfix.analysis.domain.objects import Container, Opaque
 from devfix.analysis.domain.splits import take_side
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
+    Device,
     DeviceValue,
     External,
     Number,
@@ -26,12 +28,13 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.syntax.flags import meaning_of_flag
 from devfix.syntax.tree import names_in, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "condition_key", "implied", "is_known_tensor"]
+__all__ = ["assume", "assumed", "assumes_array", "condition_key", "implied", "is_known_tensor"]
 
 
 _MEMBER = " in "
@@ -142,6 +145,24 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         if outcome is not None:
             take_side(interp.now, other, outcome)
     _narrow(interp, test, holds)
+    if isinstance(test, ast.Name) and interp.activation is not None:
+        flag = meaning_of_flag(interp.activation.node, test.id)
+        if flag is not None and not flag.is_outdated:
+            assume(interp, flag.test, holds)
+        elif flag is not None:
+            interp.now.assumptions[f"{key} was {text_of(flag.test)}"] = holds
+
+
+def assumes_array(interp: Interpreter) -> bool:
+    """Return whether the path assumes that some value is a NumPy array, or no tensor: it is one of the host."""
+    return any(
+        (_TESTS_ARRAY if holds else _TESTS_TENSOR).search(key) is not None
+        for key, holds in interp.now.assumptions.items()
+    )
+
+
+_TESTS_ARRAY = re.compile(r"\bisinstance\(.*\bndarray\b")
+_TESTS_TENSOR = re.compile(r"\b(isinstance\([^,]*, (\w+\.)*Tensor|is_tensor\()")
 
 
 def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
@@ -177,6 +198,8 @@ def assumed(interp: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
 _SCALAR_TYPES = frozenset(
     {"str", "bytes", "int", "float", "bool", "complex", "Number", "string_classes", "string_types"}
 )
+# Other classes of which no tensor is an instance
+_OTHER_TYPES = frozenset({"ndarray", "list", "tuple", "set", "dict", "Sequence", "Mapping", "Image", "Module"})
 
 
 def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
@@ -188,16 +211,37 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     if value is None or types is None:
         return
     tests_tensor = types == {"Tensor"}
-    if tests_tensor or (holds and types <= _SCALAR_TYPES):
+    if holds and not types <= _SCALAR_TYPES and types <= _SCALAR_TYPES | _OTHER_TYPES:
+        options = alternatives(value)
+        others = [option for option in options if not (is_known_tensor(interp, option))]
+        if 0 < len(others) < len(options):
+            interp.bind(name, join(others))
+    elif not holds and not tests_tensor:
+        others = [option for option in alternatives(value) if not _is_of_type(interp, option, types)]
+        if 0 < len(others) < len(alternatives(value)):
+            interp.bind(name, join(others))
+    elif tests_tensor or (holds and types <= _SCALAR_TYPES):
         options = alternatives(value)
         if tests_tensor:
             is_tensor = {option: is_known_tensor(interp, option) for option in options}
             options = tuple(option for option in options if is_tensor[option] in (None, holds)) or options
         else:
             options = tuple(option for option in options if not is_known_tensor(interp, option)) or options
-        narrowed = [_narrowed(option, tests_tensor and holds) for option in options]
+        narrowed = [_narrowed(interp, option, tests_tensor and holds) for option in options]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
+
+
+def _is_of_type(interp: Interpreter, value: Value, types: set[str]) -> bool:
+    """Return whether a value certainly is of one of these types; a number is a ``float`` by convention."""
+    if isinstance(value, TupleValue):
+        return "tuple" in types
+    if isinstance(value, Number):
+        return not types.isdisjoint({"float", "Number"})
+    if isinstance(value, Text):
+        return "str" in types
+    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
+    return isinstance(obj, Container) and obj.builtin in types
 
 
 def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
@@ -225,7 +269,10 @@ def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
     return False if isinstance(value, (Text, Number, Const, TupleValue)) else None
 
 
-def _narrowed(value: Value, is_tensor: bool) -> Value:
+def _narrowed(interp: Interpreter, value: Value, is_tensor: bool) -> Value:
+    if is_tensor and isinstance(value, Pointer):
+        obj = interp.heap_object(value)
+        return Tensor(_only_device(obj.devices)) if isinstance(obj, Opaque) else value
     if not isinstance(value, Tensor) or (value.is_certain and not value.maybe_container):
         return value
     if is_tensor:
@@ -233,9 +280,15 @@ def _narrowed(value: Value, is_tensor: bool) -> Value:
     return Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True)  # a string or a container
 
 
+def _only_device(devices: frozenset[Device]) -> Device:
+    return next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE
+
+
 def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
     """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
-    right = _value_without_calls(interp, test.comparators[0])
+    other = test.comparators[0]
+    is_constructed = isinstance(other, ast.Call) and text_of(other.func).endswith("device")  # ``torch.device("cpu")``
+    right = interp.evaluate(other) if is_constructed else _value_without_calls(interp, other)
     match test.left:
         case ast.Attribute(value=ast.Name(id=name), attr="device") if equal and isinstance(right, DeviceValue):
             options = alternatives(interp.lookup(name) or Unknown())

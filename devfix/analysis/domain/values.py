@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ __all__ = [
     "Unknown",
     "Value",
     "alternatives",
+    "anywhere",
     "join",
 ]
 
@@ -322,6 +323,20 @@ NONE = Const(None)
 def alternatives(value: Value) -> tuple[Value, ...]:
     """Return the alternatives of a value; the value itself if it is no union."""
     return value.alternatives if isinstance(value, Union) else (value,)
+
+
+def anywhere(value: Value) -> Value:
+    """Return a tensor, or each tensor of a tuple, on an unknown device."""
+    match value:
+        case Tensor():
+            return replace(value, device=UNKNOWN_DEVICE, origins=())
+        case TupleValue(items):
+            return TupleValue(tuple(map(anywhere, items)))
+        case IterableOf(element):
+            return replace(value, element=anywhere(element))
+        case Union(options):
+            return join(map(anywhere, options))
+    return value
 
 
 def join(values: Iterable[Value]) -> Value:

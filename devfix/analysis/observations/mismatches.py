@@ -41,6 +41,7 @@ class DeviceMismatch:
         opaque: the operation is a call of a module whose code is not available.
         latent: the program does not call this code.
         takes_numbers: the operand on the CPU may also be a Python number.
+        on_every_path: the operands are on different devices whatever path led here.
 
     """
 
@@ -51,6 +52,7 @@ class DeviceMismatch:
     opaque: bool = False
     latent: bool = False
     takes_numbers: bool = False
+    on_every_path: bool = True
 
     @property
     def partners(self) -> list[str]:

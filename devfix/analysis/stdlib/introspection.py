@@ -177,14 +177,9 @@ def update_attributes(interp: Interpreter, owner: Pointer, args: list[Value], ke
 def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 1 and isinstance(args[0], Pointer) and interp.heap_object(args[0]).cls is not None:
         return interp.heap_object(args[0]).cls or UNKNOWN
-    if (
-        len(args) == 1
-        and isinstance(args[0], Tensor)
-        and args[0].is_certain
-        and not args[0].maybe_container
-        and not args[0].grad
-    ):
-        return External("torch.Tensor")
+    if len(args) == 1 and isinstance(args[0], Tensor) and args[0].is_certain and not args[0].maybe_container:
+        tensor = External("torch.Tensor")
+        return join((tensor, External("torch.nn.Parameter"))) if args[0].grad else tensor
     container = object_at(interp, args[0], Container) if len(args) == 1 else None
     return External(f"builtins.{container.builtin}") if container is not None else UNKNOWN
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis import parameter_copies, scenarios
-from devfix.analysis.domain.objects import Container, Mapping, object_at
+from devfix.analysis.domain.objects import Container, Mapping, Opaque, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -91,10 +91,20 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         device = tensors[0].device if tensors and not name.endswith("torch.tensor") else interp.default_device
         if isinstance(source, Tensor):
             device = source.device
+        elif not tensors and not name.endswith("torch.tensor") and _may_be_tensor(interp, source):
+            device = UNKNOWN_DEVICE  # ``torch.as_tensor(x)`` leaves a tensor where it is
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))
     scenarios.record_placement(interp, node, named)
     origins = (_creation(interp, node),) if device == CPU else scenarios.origins_after_move(interp, node, device)
     return Tensor(device, origins, maybe_zero_dim=maybe_zero_dim)
+
+
+def _may_be_tensor(interp: Interpreter, value: Value) -> bool:
+    """Return whether an unknown value may be a tensor: in a program, what nothing is known of comes from the host."""
+    return interp.observations.is_library and any(
+        (isinstance(option, Unknown) and not numpy_.is_array(option)) or object_at(interp, option, Opaque) is not None
+        for option in alternatives(value)
+    )
 
 
 def _coo(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

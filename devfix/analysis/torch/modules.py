@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
-from devfix.analysis.domain.objects import HeapObject, Module, module_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -23,6 +23,7 @@ from devfix.analysis.domain.values import (
     Union,
     Value,
     alternatives,
+    anywhere,
     join,
 )
 from devfix.analysis.observations.execution import AttributeStored
@@ -72,6 +73,10 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
         obj = interp.heap_object(part)
         custom = _overrides_apply(interp, obj)
         fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
+        for value in fields.values() if custom else ():
+            items = object_at(interp, value, Container)
+            if items is not None and isinstance(value, Pointer):
+                interp.now.write(value.id, items.transformed(lambda _, item: anywhere(item)))
         interp.now.write(part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point))
 
 
@@ -84,8 +89,8 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
         return join(moved_field(option, device, custom) for option in value.alternatives)
     if is_registered(value):
         return replace(value, device=device)
-    if custom and isinstance(value, Tensor):
-        return replace(value, device=UNKNOWN_DEVICE, origins=())
+    if custom:
+        return anywhere(value)
     return value
 
 
@@ -137,10 +142,14 @@ def attach(
     for option in alternatives(value):
         if name in NN_MODULE_METHODS or name == "forward":
             break  # a method is replaced on the object
-        if isinstance(option, Pointer) and assume_module(interp, option) is not None:
+        if not isinstance(option, Pointer):
+            continue
+        is_module = module_at(interp, option) is not None
+        if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
-            optimizers.note_attach(interp, parent, option, old, point)
+            if is_module or obj.cls is None or _is_known_module(interp, old):
+                optimizers.note_attach(interp, parent, option, old, point)
     obj = _at(interp, parent)
     is_library_tensor = obj.cls is None or (name in _LAYER_TENSORS and name not in obj.fields)
     if is_library_tensor and obj.weights and _shares_weights(name, value):  # the layer shares weights of another one
@@ -166,6 +175,12 @@ def attach(
     else:
         old = obj.fields.get(name)
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
+
+
+def _is_known_module(interp: Interpreter, value: Value | None) -> bool:
+    """Return whether an attribute holds a module, not the result of code that cannot be read."""
+    found = [module_at(interp, option) for option in alternatives(value or UNKNOWN)]
+    return any(module is not None and not module.is_opaque for module in found)
 
 
 _LAYER_TENSORS = ("weight", "bias", "running_mean", "running_var")

@@ -11,6 +11,7 @@ from devfix.analysis.domain.objects import BatchPart, Module, module_at, moves_i
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
     IterableOf,
     Origin,
@@ -125,10 +126,11 @@ def set_attribute(
     source: ast.expr | None = None,
 ) -> None:
     """Execute ``base.name = value``; with ``weak``, the old value remains an alternative."""
-    if isinstance(base, Tensor) and name == "data" and isinstance(value, Tensor):
+    if isinstance(base, Tensor) and name == "data":
+        device = value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE
         for origin in base.origins:
-            if origin.kind == "parameter" and origin.site_id and value.device != base.device:
-                modules.move(interp, Pointer(origin.site_id), value.device, node)
+            if origin.kind == "parameter" and origin.site_id and device != base.device:
+                modules.move(interp, Pointer(origin.site_id), device, node)
     if not isinstance(base, Pointer):
         return
     obj = interp.heap_object(base)

@@ -285,8 +285,9 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
         if isinstance(container, Const) and isinstance(container.value, str):
             return item.value in container.value
     items = _items(interp, container)
-    if isinstance(item, External) and items is not None:  # ``type(x) in (list, tuple)``
-        return item in items if all(isinstance(kind, External) for kind in items) else None
+    if items and all(isinstance(each, External) for each in (*alternatives(item), *items)):
+        outcomes = {each in items for each in alternatives(item)}  # ``type(x) in (list, tuple)``
+        return outcomes.pop() if len(outcomes) == 1 else None
     if isinstance(item, Const) and items is not None and all(isinstance(each, Const) for each in items):
         return item.value in [each.value for each in items if isinstance(each, Const)]
     mapping = object_at(interp, container, Mapping)

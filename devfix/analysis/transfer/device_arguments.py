@@ -33,6 +33,11 @@ __all__ = ["MOVE_METHODS", "device_argument", "move_method_target", "named_devic
 
 _DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
+# Objects whose `device` is where a program works
+_SELECT_DEVICES = frozenset(
+    "args opt opts options cfg config conf hparams settings flags accelerator fabric trainer runner engine state env "
+    "self model module".split()
+)
 # Methods named after their target device.
 MOVE_METHODS = {
     "cuda": ACCELERATOR,
@@ -67,6 +72,8 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
             return index_device(interp, value)
         case Text(symbol) | Unknown(symbol):
             named = _device_by_symbol(symbol)
+            if interp.observations.is_library and _is_device_of_value(symbol):
+                return UNKNOWN_DEVICE
             interp.observations.has_configured_device |= named == ACCELERATOR
             return configured_device(interp) if named == ACCELERATOR else named
         case External(name):
@@ -93,6 +100,13 @@ def _device_by_symbol(symbol: str) -> Device | None:
     if any(word in last for word in _DTYPE_WORDS):
         return None
     return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
+
+
+def _is_device_of_value(symbol: str) -> bool:
+    """Return whether a symbol is the device of an unknown value, ``mask.device``, and not one that a user selects."""
+    owner, _, name = symbol.rpartition(".")
+    last = owner.rpartition(".")[2]  # an attribute of an instance is `Class#1.device`
+    return name == "device" and bool(last) and "#" not in last and last.lower().strip("_") not in _SELECT_DEVICES
 
 
 def to_targets(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:

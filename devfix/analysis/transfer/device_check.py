@@ -75,6 +75,10 @@ class OperandSet:
         """Return whether no alternative can be on ``device``; false for an alternative's own device."""
         return bool(self.devices) and all(device.differs(other) for other in self.devices)
 
+    def always_conflicts_with(self, other: OperandSet) -> bool:
+        """Return whether no alternative is on a device of the other operand."""
+        return bool(other.devices) and all(map(other.is_never_on, self.devices)) and bool(self.devices)
+
     def conflicts_with(self, other: OperandSet) -> bool:
         """Return whether an alternative of one operand is on none of the devices of the other one."""
         return any(map(other.is_never_on, self.devices)) or any(map(self.is_never_on, other.devices))
@@ -180,7 +184,14 @@ def check_same_device(
             and all(each.may_join for each in operands if CPU in each.devices)
         )
         found = DeviceMismatch(
-            point, operation, _distinct(cpu), _distinct(accelerator), opaque, interp.latent, takes_numbers
+            point,
+            operation,
+            _distinct(cpu),
+            _distinct(accelerator),
+            opaque,
+            interp.latent,
+            takes_numbers,
+            any(one.always_conflicts_with(other) for one in operands for other in operands),
         )
         if interp.observations.is_new(*_identity(found)):
             interp.observations.mismatches.append(replace(found, point=interp.point(node, with_state=True)))

@@ -150,14 +150,21 @@ def call_function(
     return result
 
 
-def _tells_devices(interp: Interpreter, arguments: Sequence[Value]) -> bool:
-    """Return whether a call says where its tensors are: an argument is a tensor, or a module, on a known device."""
+def _tells_devices(interp: Interpreter, arguments: Sequence[Value], depth: int = 0) -> bool:
+    """Return whether a call says where its tensors are.
+
+    An argument is a tensor or a module on a known device, or a container of such tensors.
+    """
     for option in (option for value in arguments for option in alternatives(value)):
         if isinstance(option, Tensor):
             if option.device.known:
                 return True
-        elif isinstance(option, Pointer) and any(device.known for device in interp.heap_object(option).devices):
-            return True
+        elif isinstance(option, Pointer):
+            obj = interp.heap_object(option)
+            if any(device.known for device in obj.devices):
+                return True
+            if depth < 2 and isinstance(obj, Container) and _tells_devices(interp, obj.contents, depth + 1):
+                return True
     return False
 
 

@@ -88,6 +88,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         execute(interp, stmt.body)
         lazy_caches.rebuild_items(interp, filled)
         return False
+    if truth is None and lazy_caches.builds_first(interp, stmt):
+        truth = True
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)
         return False
@@ -104,7 +106,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         if interp.state is not None:
             ends.append(interp.state)
     undecided = len(ends) == 2 and not is_split and bool(rest) and interp.path_splits < MAX_PATH_SPLITS
-    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp)):
+    is_library = interp.observations.is_library
+    if undecided and scopes.devices_differ(ends[0], ends[1], _scopes(interp), is_library):
         interp.path_splits += 1
         _execute_split(interp, ends, rest)
         return True

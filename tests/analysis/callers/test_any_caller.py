@@ -110,10 +110,75 @@ def test_a_requirement_that_only_the_cpu_meets_is_observed(library, text):
             "    def __getitem__(self, x: Tensor):\n        return x + torch.ones(3)\n",
             id="data-set",
         ),
+        pytest.param(
+            "def table(grids: dict[str, Tensor]):\n    return grids['x'] + torch.ones(3)\n\n\n"
+            + module(
+                ['self.register_buffer("table", table({"x": torch.ones(3)}))'],
+                ["return x * self.table + torch.ones(3).to(x)"],
+            )
+            + "\n\ndef build():\n    return Net()\n",
+            id="function-that-a-constructor-calls",
+        ),
+        pytest.param(
+            "def f(x: Tensor):\n    if type(x) in {tuple, list}:\n        x = torch.stack(tuple(x)).cpu()\n"
+            "    return x.cpu() + torch.ones(3)\n",
+            id="class-among-others",
+        ),
+        pytest.param(
+            "def f(x: Tensor):\n    if torch.onnx.is_in_onnx_export():\n        return x + torch.ones(3)\n"
+            "    return x\n",
+            id="export",
+        ),
+        pytest.param(
+            "def f(x: Tensor):\n    return x + torch.ops.mine.to_accelerator(torch.ones(3))\n",
+            id="operator-of-a-library",
+        ),
+        pytest.param(
+            "def f(x: Tensor, y):\n    return torch.ones(3, device=y.device) + torch.ones(3)\n",
+            id="device-of-an-unknown-value",
+        ),
+        pytest.param(
+            "def f(x: Tensor, y):\n    y = y.run().copy()\n    if isinstance(y, Tensor):\n        y = y.cpu()\n"
+            "    return torch.ones(3) * y\n",
+            id="unknown-value-that-is-a-tensor",
+        ),
+        pytest.param(
+            module(
+                ["self.fc = nn.Linear(3, 3)"],
+                ["return self.fc(x)"],
+                "def fuse(self, x: Tensor):\n        self.fc = nn.Linear(3, 3)\n"
+                "        self.fc.weight.data = mystery(x)\n        return self.fc.weight + x",
+            ),
+            id="weights-that-are-replaced-by-unknown-ones",
+        ),
     ],
 )
 def test_what_a_caller_on_an_accelerator_can_call_stays_as_it_is(library, text):
     assert library(text).mismatches == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            "def f(x: Tensor | np.ndarray):\n    if isinstance(x, np.ndarray):\n        return np.asarray(x)\n"
+            "    return x\n",
+            id="array-among-tensors",
+        ),
+        pytest.param(
+            "def f(x: Tensor | np.ndarray, y):\n    is_array = isinstance(x, np.ndarray)\n    if y:\n"
+            "        x = torch.from_numpy(x) if is_array else x.clone()\n    if is_array:\n        return x.numpy()\n"
+            "    return x\n",
+            id="array-that-goes-back",
+        ),
+    ],
+)
+def test_arrays_are_read_by_the_host(library, text):
+    assert library(text).host_accesses == {}
+
+
+def test_a_tensor_is_read_by_the_host_where_no_array_is_expected(library):
+    assert library("def f(x: Tensor, y):\n    if y:\n        return x.numpy()\n    return x\n").host_accesses
 
 
 def test_a_function_that_programs_call_is_left_out(library, tmp_path):

@@ -15,6 +15,7 @@ MATTERS = {
     "a factory whose device callers may leave out": "def f(x, device=None): return x + torch.zeros(3, device=device)",
     "a name that is bound later": "def f(x):\n    y = torch.arange(3)\n    return x[y]",
     "torch.tensor": "def f(x): return x * torch.tensor([1.0, 2.0])",
+    "a factory by another name": "make = torch.tensor\ndef f(x, device=None): return x * make([1.0], device=device)",
     "torch.from_numpy": "def f(x, a): return x + torch.from_numpy(a)",
     "a legacy tensor": "def f(x): return x + torch.FloatTensor(3)",
     "a copy on the CPU": "def f(x): return x + x.cpu()",

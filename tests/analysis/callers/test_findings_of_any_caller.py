@@ -50,6 +50,67 @@ RIGHT = {
             x = x.cpu() if on_host else x
             return x + limit
     """,
+    "a cache is built at its first use": """
+        class Rotary(nn.Module):
+            def __init__(self, dim: int):
+                super().__init__()
+                self.register_buffer("inverse", torch.ones(dim))
+                self.length = 0
+                self.cos = torch.empty(self.length, 1, dim)
+
+            def forward(self, x: Tensor, length: int = 0):
+                if length > self.length:
+                    self.length = length
+                    t = torch.arange(length, device=x.device)
+                    self.cos = torch.einsum("i,j->ij", t, self.inverse).cos()
+                return x * self.cos
+    """,
+    "tensors in a tuple move with a module that moves them itself": """
+        class Model(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.inputs = tuple(torch.ones(3, n) for n in range(4))
+
+            def _apply(self, fn):
+                self.inputs = tuple(fn(each) for each in self.inputs)
+                return super()._apply(fn)
+
+            def forward(self, x: Tensor):
+                return [x + each for each in self.inputs]
+    """,
+    "as_tensor leaves the result of a layer where it is": """
+        class Block(nn.Module):
+            def __init__(self, shortcut):
+                super().__init__()
+                self.shortcut = shortcut
+
+            def forward(self, x: Tensor):
+                return x + torch.as_tensor(self.shortcut.run(x))
+    """,
+    "a table that is no tuple has no parts": """
+        def table(kind):
+            betas = torch.linspace(0.0, 1.0, 10)
+            return (betas, 1 - betas, 1 - betas) if kind == "all" else betas
+
+        class Scheduler(nn.Module):
+            def __init__(self, kind="linear"):
+                super().__init__()
+                found = table(kind)
+                if isinstance(found, tuple):
+                    self.betas, self.alphas, _ = found
+                else:
+                    self.betas = found
+                    self.alphas = 1.0 - self.betas
+
+            def step(self, x: Tensor, timestep: int):
+                return x * self.betas[timestep].sqrt() / self.alphas[timestep]
+    """,
+    "a value on the device of another one that is on the CPU is there": """
+        def back(x: Tensor, y):
+            if y.device == torch.device("cpu"):
+                return y
+            return x
+    """,
     "a buffer that may be None moves": """
         class Picks(nn.Module):
             def __init__(self, columns=None):

@@ -1,0 +1,99 @@
+"""Levels of findings in library code, by measured precision.
+
+No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``TABLE`` says
+for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are true: a
+caller with an accelerator fails, or trains incorrectly, by a documented call.  ``docs/accuracy.md`` tells how they were
+measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from devfix.analysis.observations import DeviceMismatch, HostAccess, Observations
+from devfix.model import Finding, Severity
+
+__all__ = ["TABLE", "Basis", "Row", "level_of", "levelled"]
+
+_ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
+_FEWEST = 5  # findings that must have been judged before a row counts
+
+
+class Basis(Enum):
+    """What a finding of library code rests on, strongest first."""
+
+    EVERY_PATH = "every path, arguments whose kind is declared or used"
+    SOME_PATH = "one of several paths"
+    GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
+
+
+@dataclass(frozen=True)
+class Row:
+    """The judged findings of one rule with one basis, and how many of them are true."""
+
+    code: str
+    basis: Basis
+    true: int
+    judged: int
+
+    @property
+    def precision(self) -> float:
+        """Return the share of true findings."""
+        return self.true / self.judged
+
+
+TABLE = (
+    Row("DEV102", Basis.EVERY_PATH, 11, 11),
+    Row("DEV102", Basis.SOME_PATH, 3, 5),
+    Row("DEV601", Basis.EVERY_PATH, 5, 7),
+)
+
+_rows = {(row.code, row.basis): row for row in TABLE}
+
+
+def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
+    """Return the level of a rule's findings with a basis; ``None`` if most of them are false.
+
+    ``otherwise`` is the level where too few were judged; with weaker evidence, such a finding is at most latent.
+    """
+    row = _rows.get((code, basis))
+    if row is None or row.judged < _FEWEST:
+        is_weak = basis is not Basis.EVERY_PATH and otherwise is Severity.ERROR
+        return Severity.LATENT if is_weak else otherwise
+    if row.precision >= _ERROR:
+        return Severity.ERROR
+    return Severity.LATENT if row.precision >= _LATENT else None
+
+
+def levelled(findings: Iterable[Finding], observations: Observations) -> list[Finding]:
+    """Return the findings of a library with their measured levels, without those that are mostly false."""
+    bases = _bases(observations)
+    found = []
+    for finding in findings:
+        known = [bases[place] for event in finding.events if (place := (event.path, event.line)) in bases]
+        if known:
+            level = level_of(finding.code, min(known, key=list(Basis).index), finding.severity)
+            if level is None:
+                continue
+            finding = replace(finding, severity=level)
+        found.append(finding)
+    return found
+
+
+def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
+    """Return the basis of what fails in each line, the strongest of several."""
+    found: dict[tuple[str, int], Basis] = {}
+    everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
+    for failing in everything:
+        place = failing.point.tree.path, failing.point.span.line
+        found[place] = min(found.get(place, Basis.GUESS), _basis(failing), key=list(Basis).index)
+    return found
+
+
+def _basis(failing: DeviceMismatch | HostAccess) -> Basis:
+    if failing.latent:
+        return Basis.GUESS
+    is_certain = isinstance(failing, HostAccess) or failing.on_every_path
+    return Basis.EVERY_PATH if is_certain else Basis.SOME_PATH

@@ -1,0 +1,101 @@
+"""Levels of findings in library code follow the measured precision of their rule and their evidence."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine.scan import scan_library
+from devfix.engine.workspace import Workspace
+from devfix.model import Severity
+from devfix.rules import levels
+from devfix.rules.levels import TABLE, Basis, Row, level_of
+from devfix.rules.registry import all_rules
+from devfix.sources import decode
+
+SURE = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.ones(2)\n"
+
+
+def measured(monkeypatch, true, judged, basis=Basis.EVERY_PATH):
+    monkeypatch.setattr(levels, "_rows", {("DEV102", basis): Row("DEV102", basis, true, judged)})
+
+
+@pytest.fixture
+def severities(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def scan(text):
+        settings = Settings(root=".", severity=Severity.LATENT)
+        found = scan_library(Workspace([decode("lib.py", text.encode())], settings), "lib.py").findings
+        return [finding.severity for finding in found if finding.code == "DEV102"]
+
+    return scan
+
+
+@pytest.mark.parametrize(
+    ("true", "level"),
+    [
+        pytest.param(9, Severity.ERROR, id="at-least-90-percent"),
+        pytest.param(8, Severity.LATENT, id="less"),
+        pytest.param(6, Severity.LATENT, id="at-least-60-percent"),
+        pytest.param(5, None, id="mostly-false"),
+    ],
+)
+def test_the_level_follows_the_precision(monkeypatch, true, level):
+    measured(monkeypatch, true, 10)
+
+    assert level_of("DEV102", Basis.EVERY_PATH, Severity.ADVICE) is level
+
+
+def test_a_rule_of_which_few_were_judged_keeps_its_level(monkeypatch):
+    measured(monkeypatch, 0, 2)
+
+    assert level_of("DEV102", Basis.EVERY_PATH, Severity.ERROR) is Severity.ERROR
+    assert level_of("DEV103", Basis.EVERY_PATH, Severity.LATENT) is Severity.LATENT
+
+
+@pytest.mark.parametrize("basis", [Basis.SOME_PATH, Basis.GUESS])
+def test_with_weaker_evidence_it_is_latent_at_most(basis):
+    assert level_of("DEV999", basis, Severity.ERROR) is Severity.LATENT
+    assert level_of("DEV999", basis, Severity.ADVICE) is Severity.ADVICE
+
+
+@pytest.mark.parametrize(
+    ("true", "found"), [(10, [Severity.ERROR]), (7, [Severity.LATENT]), (1, [])], ids=["error", "latent", "silence"]
+)
+def test_findings_of_a_library_have_the_level_of_the_table(severities, monkeypatch, true, found):
+    measured(monkeypatch, true, 10)
+
+    assert severities(SURE) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "basis"),
+    [
+        pytest.param(SURE, Basis.EVERY_PATH, id="every-path"),
+        pytest.param(
+            "import torch\n\n\ndef f(x: torch.Tensor, k: int, n: int):\n"
+            "    y = torch.ones(2) if k else n\n    return x + y\n",
+            Basis.SOME_PATH,
+            id="some-path",
+        ),
+        pytest.param(
+            "import torch\n\n\nclass Loop:\n    def run(self, batch):\n        return self._step(batch)\n\n"
+            "    def _step(self, x: torch.Tensor):\n        return x + torch.ones(2)\n",
+            Basis.GUESS,
+            id="guess",
+        ),
+    ],
+)
+def test_the_evidence_of_a_finding_selects_the_row(severities, monkeypatch, text, basis):
+    measured(monkeypatch, 0, 10, basis)
+    silent = severities(text)
+    measured(monkeypatch, 10, 10, basis)
+
+    assert (silent, severities(text)) == ([], [Severity.ERROR])
+
+
+def test_each_row_is_about_a_rule_and_is_there_once():
+    assert {row.code for row in TABLE} <= {rule.code for rule in all_rules()}
+    assert len({(row.code, row.basis) for row in TABLE}) == len(TABLE)
+    assert all(0 <= row.true <= row.judged for row in TABLE)

@@ -31,7 +31,6 @@ from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
-from devfix.analysis.transfer.subscripts import has_index_mismatch
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -61,8 +60,6 @@ def assign(
         case ast.Subscript():
             base = interp.evaluate(target.value)
             key = interp.evaluate(target.slice)
-            if has_index_mismatch(interp, base, key, target):
-                return
             for option in alternatives(base):
                 set_item(interp, option, key, value, target)
             if source is not None and numpy_.is_array(base):

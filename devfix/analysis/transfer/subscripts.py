@@ -37,20 +37,20 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["has_index_mismatch", "subscript"]
+__all__ = ["subscript"]
 
 
 def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
     """Evaluate ``base[key]``."""
     base = interp.evaluate(node.value)
     key = interp.evaluate(node.slice)
-    if has_index_mismatch(interp, base, key, node):
+    if _has_index_mismatch(interp, base, key, node):
         return Tensor(ACCELERATOR)  # reported once: later uses of the result are not reported again
     return join(_item(interp, option, key, node) for option in alternatives(base))
 
 
-def has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
-    """Check ``x[index]``, read or written; return whether a mismatch was recorded.
+def _has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:
+    """Check ``x[index]``, read; return whether a mismatch was recorded.  What is written moves its index.
 
     An index on the accelerator requires ``x`` on the same device; an index on the CPU is allowed for any ``x``.  A
     zero-dimensional index is read as a number, on any device.

@@ -56,9 +56,6 @@ def module(init, forward, *methods):
             "    return count, net(torch.ones(1, 3, net.stride))\n",
             id="module-with-an-attribute-of-its-class",
         ),
-        pytest.param(
-            "def f(x: Tensor):\n    seen = torch.zeros(9)\n    seen[x.long()] = 1\n    return seen\n", id="index"
-        ),
         pytest.param(module(["self.fc = nn.Linear(3, 3)"], ["return self.fc(x) + torch.ones(3)"]), id="forward"),
         pytest.param(
             module(["self.scale = torch.ones(3)"], ["return x * self.scale"]), id="attribute-that-is-no-buffer"

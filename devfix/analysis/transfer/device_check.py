@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.declined import declines_accelerator
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -176,7 +177,7 @@ def check_same_device(
                 (accelerator if device == ACCELERATOR else cpu).append(operand)
                 for other_device, other_operand in other.alternatives:
                     (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
-    if cpu and accelerator and not (opaque and _is_sent_to_cpu(interp, cpu)):
+    if cpu and accelerator and not (opaque and _is_sent_to_cpu(interp, cpu)) and not _is_declined(interp):
         point = interp.point(node)
         takes_numbers = (
             allow_cpu_scalars
@@ -198,6 +199,12 @@ def check_same_device(
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
+
+
+def _is_declined(interp: Interpreter) -> bool:
+    """Return whether the path uses no accelerator: what is on the CPU is right there, and what is not is elsewhere."""
+    scenario = interp.scenario
+    return not (scenario.no_accelerator or scenario.multi_accelerator) and declines_accelerator(interp.now)
 
 
 def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:

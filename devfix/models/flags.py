@@ -10,7 +10,7 @@ __all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "DEVICE_COUNTS", "MULTI_PROCESS_FLA
 
 # Last parts of flag names.  By default, the analysis follows the run with one accelerator and one process.
 ACCELERATOR_FLAGS = frozenset(
-    "cuda use_cuda usecuda gpu use_gpu usegpu on_gpu with_cuda with_gpu enable_cuda enable_gpu cuda_available "
+    "cuda use_cuda usecuda gpu use_gpu gpu_mode usegpu on_gpu with_cuda with_gpu enable_cuda enable_gpu cuda_available "
     "gpu_available has_cuda has_gpu is_cuda train_on_gpu accel use_accel accelerator mps use_mps".split()
 )
 CPU_FLAGS = frozenset(

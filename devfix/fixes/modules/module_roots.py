@@ -17,6 +17,7 @@ from devfix.analysis.scopes import value_of, visible
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.modules.registered_containers import is_in_container
 from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
+from devfix.syntax.tree import text_of
 
 __all__ = [
     "RootModule",
@@ -85,6 +86,8 @@ def _is_sent_to_cpu(observations: Observations, chain: list[int]) -> bool:
         assignment = by_device.get(CPU)
         if assignment is None or not isinstance(call.func, ast.Attribute):
             continue
+        if isinstance(call.func.value, ast.Call) and text_of(call.func.value.func) == "getattr":
+            return True  # a name that is computed may be any module's
         receiver = value_of(assignment.point, assignment.point.call_frame, call.func.value)
         if any(isinstance(option, Pointer) and option.id in chain for option in _options(receiver)):
             return True

@@ -80,7 +80,9 @@ def _failed_before(finding: Finding, standing: _Standing, before: Scan) -> bool:
     The edits have not only given the same cause another name.
     """
     failing = _failing(finding, standing.scan)
-    repaired = [event for link in standing.links for event in link.finding.events if event.kind != "used"]
+    repaired = [
+        event for link in standing.links for event in link.finding.events if event.kind not in ("used", "called")
+    ]
     known = {(event.path, event.line) for event in repaired}
     created = {(event.path, event.line) for event in repaired if event.kind == "created"}
     is_same = (finding.path, finding.span.line) in known and created <= {(e.path, e.line) for e in finding.events}

@@ -5,7 +5,15 @@ A Python table for now; it becomes stub data.
 
 from __future__ import annotations
 
-__all__ = ["ACCELERATOR_FLAGS", "CPU_FLAGS", "DEVICE_COUNTS", "MULTI_PROCESS_FLAGS"]
+__all__ = [
+    "ACCELERATOR_FLAGS",
+    "ACCELERATOR_WORDS",
+    "CPU_FLAGS",
+    "DECLINING_WORDS",
+    "DEVICE_COUNTS",
+    "MULTI_PROCESS_FLAGS",
+    "OTHER_WORDS",
+]
 
 
 # Last parts of flag names.  By default, the analysis follows the run with one accelerator and one process.
@@ -23,3 +31,11 @@ MULTI_PROCESS_FLAGS = frozenset(
 )
 # Last parts of names that count accelerators; the count is 1.
 DEVICE_COUNTS = frozenset("num_devices n_devices num_gpus num_gpu n_gpus n_gpu ngpus ngpu gpu_count".split())
+# Words of other flags: those that ask for an accelerator, those that turn the question round, and those of other
+# questions about accelerators (``multi_gpu``, ``gpu_metrics``).
+ACCELERATOR_WORDS = frozenset("cuda gpu".split())
+DECLINING_WORDS = frozenset("no not disable without cpu".split())
+OTHER_WORDS = frozenset(
+    "multi several many all parallel distributed num count n metrics memory stats benchmark deterministic pin sync "
+    "graph graphs amp fp half profile log info verbose version".split()
+)

@@ -72,7 +72,8 @@ def levelled(findings: Iterable[Finding], observations: Observations) -> list[Fi
     bases = _bases(observations)
     found = []
     for finding in findings:
-        known = [bases[place] for event in finding.events if (place := (event.path, event.line)) in bases]
+        steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
+        known = [bases[place] for place in steps if place in bases]
         if known:
             level = level_of(finding.code, min(known, key=list(Basis).index), finding.severity)
             if level is None:

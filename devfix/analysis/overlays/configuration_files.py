@@ -77,6 +77,11 @@ def _parsed(text: str) -> Mapping[object, object] | None:
     class Loader(yaml.SafeLoader):  # type: ignore[misc]  # PyYAML has no types
         """Builds plain data, and keeps the tags of applications."""
 
+        def flatten_mapping(self, node: yaml.MappingNode) -> None:
+            """Reject merge keys: merges of merges grow without bound, and the file may be a stranger's."""
+            if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+                raise yaml.YAMLError("merge keys are not read")
+
     def tagged(loader: yaml.SafeLoader, suffix: str, node: yaml.Node) -> Tagged:
         return Tagged(suffix, _content(loader, node))
 

@@ -13,9 +13,10 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
-from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
+from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
 from .state import CallContext, state
-from .tags import UNASSIGNED, raw_put_tag, raw_tag, tag_of_all
+from .subclasses import watch_handlers
+from .tags import CPU, UNASSIGNED, canonical, iter_tensors, put_tag, raw_put_tag, raw_tag, tag_of_all
 
 __all__ = ["DeviceCheckMode"]
 
@@ -102,6 +103,11 @@ def _move_gradient_back(operand: Operand) -> None:
         operand.tensor.register_hook(lambda gradient: move(gradient, device))  # type: ignore[no-untyped-call]  # untyped in torch
 
 
+def _is_transfer(device: Any) -> bool:
+    """Whether ``device=`` of an ATen call names a simulated device, or the CPU while a tensor subclass is moved."""
+    return device is not None and (device.type == state.kind or (state.copying and device.type == "cpu"))
+
+
 class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that checks and propagates device tags for every ATen call."""
 
@@ -110,8 +116,19 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         # Otherwise the first call would import torch._dynamo, which takes seconds.
         return False
 
+    #: https://github.com/pytorch/pytorch/blob/main/torch/_ops.py calls the mode for ``cond``, ``flex_attention`` etc.
+    supports_higher_order_operators = True
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        rule = rule_for(func)
+        if types and watch_handlers(types):
+            return NotImplemented  # the subclass's handler comes first, then its inner calls come here
+        rule = known_rules.get(func)
+        if rule is None:
+            if not isinstance(func, torch._ops.OpOverload):
+                return self._higher_order(func, args, kwargs or {})
+            rule = rule_for(func)
+        if kwargs and "device" in kwargs and _is_transfer(kwargs["device"]):
+            return self._placed(rule, func, args, kwargs)
         with _NoTorchFunction():
             first = _NO_TENSOR
             mixed = False
@@ -156,6 +173,24 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                 _tag_fresh(result, device)
             return result
 
+    def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run the eager kernel of a higher-order operator, and check its inner calls."""
+        kernel = func.py_kernels.get(torch._C.DispatchKey.CompositeExplicitAutograd)
+        if kernel is None:
+            return func(*args, **kwargs)
+        with self:
+            return kernel(*args, **kwargs)
+
+    def _placed(self, rule: Rule, func: Any, args: Any, kwargs: Any) -> Any:
+        """Run a factory or a copy with ``device=`` that the function mode did not see, and tag its result."""
+        tag = canonical(kwargs["device"])
+        kwargs = {**kwargs, "device": CPU}
+        result = self._run(rule, tag, func, args, kwargs) if tag is not None else func(*args, **kwargs)
+        _count(args, result, tag is not None)
+        for tensor in iter_tensors((result,)):
+            put_tag(tensor, tag)
+        return result
+
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
         if rule.random and not state.shared_random and device is not UNASSIGNED:
             with draw_from(device, kwargs):
@@ -164,8 +199,6 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
 
     def _slow_gather(self, args: Any, kwargs: Any) -> tuple[Any, bool]:
         """Return first tag and whether tags differ, for tensors without a storage."""
-        from .tags import iter_tensors
-
         tags = [raw_tag(tensor) for tensor in (*iter_tensors(args), *iter_tensors((kwargs or {}).values()))]
         if not tags:
             return _NO_TENSOR, False

@@ -11,7 +11,7 @@ from torch import Tensor
 from .cuda_api.streams import check_generator
 from .outputs import check_output_device
 from .state import CallContext, state
-from .tags import CPU, canonical, get_tag, iter_tensors, put_tag, tag_of_all
+from .tags import CPU, canonical, get_tag, iter_tensors, pin, put_tag, tag_of_all
 from .transfers import move
 
 __all__ = ["create", "default_tag", "handlers"]
@@ -46,7 +46,9 @@ def _put_tags(result: Any, tag: torch.device | None) -> Any:
 
 
 def create(func: Any, args: Any, kwargs: Any) -> Any:
-    """Run a call with a device or generator argument on the CPU, and tag the result with that device."""
+    """Run a call with ``device=``, ``generator=`` or ``pin_memory=`` on the CPU, and tag the result."""
+    if kwargs.get("pin_memory"):
+        return _pinned(func, args, kwargs)
     device = kwargs.get("device")
     if device is None:
         generator = kwargs.get("generator")
@@ -70,9 +72,21 @@ def create(func: Any, args: Any, kwargs: Any) -> Any:
     return result if out is not None else _put_tags(result, tag)
 
 
+def _pinned(func: Any, args: Any, kwargs: Any) -> Any:
+    """Handle ``pin_memory=True``, which a CPU build rejects."""
+    rest = {key: value for key, value in kwargs.items() if key != "pin_memory"}
+    handler = handlers().get(func)
+    result = handler(func, args, rest) if handler is not None else create(func, args, rest)
+    for tensor in iter_tensors((result,)):
+        if get_tag(tensor) is not None:
+            raise RuntimeError("Only dense CPU tensors can be pinned")
+        pin(tensor)
+    return result
+
+
 def _constructor(func: Any, args: Any, kwargs: Any) -> Any:
     """Handle ``zeros``, ``randn`` and other factories that use the default device."""
-    if kwargs.get("device") is not None:
+    if kwargs.get("device") is not None or kwargs.get("pin_memory"):
         return create(func, args, kwargs)
     if not _has_default():
         if kwargs.get("generator") is not None:
@@ -87,6 +101,8 @@ def _constructor(func: Any, args: Any, kwargs: Any) -> Any:
 
 def _from_data(func: Any, args: Any, kwargs: Any) -> Any:
     """Handle ``torch.tensor``: without ``device=``, a tensor keeps its device and other data uses the default."""
+    if kwargs.get("pin_memory"):
+        return _pinned(func, args, kwargs)
     data = args[0] if args else kwargs.get("data")
     if kwargs.get("device") is None and isinstance(data, Tensor):
         return _put_tags(_run(func, args, kwargs, get_tag(data)), get_tag(data))
@@ -114,7 +130,7 @@ def _as_tensor(func: Any, args: Any, kwargs: Any) -> Any:
 
 def _like_self(func: Any, args: Any, kwargs: Any) -> Any:
     """Handle ``x.new_tensor(...)`` and ``x.new(...)``: on ``x``'s device, whatever the data's device."""
-    if kwargs.get("device") is not None:
+    if kwargs.get("device") is not None or kwargs.get("pin_memory"):
         return create(func, args, kwargs)
     tag = get_tag(args[0])
     return _put_tags(_run(func, args, kwargs, tag), tag)

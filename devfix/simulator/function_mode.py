@@ -6,6 +6,7 @@ call of tensors that C++ code creates (:class:`.state.CallContext`).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from .outputs import check_outputs
 from .patches import Patches
 from .state import CallContext, state
 
-__all__ = ["DeviceFunctionMode", "Handler", "patch_saved_tensor_hooks"]
+__all__ = ["DeviceFunctionMode", "Handler", "patch_saved_tensor_hooks", "with_mode"]
 
 #: ``handler(func, args, kwargs)`` runs in place of ``func(*args, **kwargs)``.
 Handler = Callable[[Any, Any, Any], Any]
@@ -38,7 +39,7 @@ class DeviceFunctionMode(TorchFunctionMode):
             return handler(func, args, kwargs or {})
         outer_call = state.call
         if kwargs:
-            if "device" in kwargs or "generator" in kwargs:
+            if "device" in kwargs or "generator" in kwargs or "pin_memory" in kwargs:
                 return factories.create(func, args, kwargs)
             state.call = CallContext(args, kwargs)
             try:
@@ -55,15 +56,20 @@ class DeviceFunctionMode(TorchFunctionMode):
             state.call = outer_call
 
 
-def _with_mode(mode: DeviceFunctionMode, function: Callable[..., Any]) -> Callable[..., Any]:
+def with_mode(mode: DeviceFunctionMode, function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a Python callback to run with the mode enabled, even if C++ code calls it within an intercepted call."""
 
-    def call(*args: Any) -> Any:
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
         at, length = torch._C._get_function_stack_at, torch._C._len_torch_function_stack()
         if any(isinstance(at(position), DeviceFunctionMode) for position in range(length)):
-            return function(*args)
+            return function(*args, **kwargs)
+        outer_call = state.call
         with mode:
-            return function(*args)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                state.call = outer_call
 
     return call
 
@@ -73,6 +79,6 @@ def patch_saved_tensor_hooks(patches: Patches, mode: DeviceFunctionMode) -> None
     real = torch._C._autograd._push_saved_tensors_default_hooks
 
     def push(pack: Callable[..., Any], unpack: Callable[..., Any]) -> None:
-        real(_with_mode(mode, pack), _with_mode(mode, unpack))
+        real(with_mode(mode, pack), with_mode(mode, unpack))
 
     patches.set(torch._C._autograd, "_push_saved_tensors_default_hooks", push)

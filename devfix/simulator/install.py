@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import multiprocessing.process
 import threading
 from typing import Any
@@ -15,7 +16,7 @@ from .cuda_api.legacy import patch_legacy
 from .cuda_api.parallel import patch_parallel
 from .dispatch_mode import DeviceCheckMode
 from .exchange import extensions, patch_exchange
-from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks
+from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks, with_mode
 from .gradients import patch_gradients
 from .operators import kernels
 from .optimizers import patch_optimizers
@@ -23,6 +24,7 @@ from .overrides import patch_overrides, preload_overrides
 from .patches import Patches
 from .state import state
 from .storages import patch_storages
+from .subclasses import patch_subclasses
 from .tags import set_tag_default
 
 __all__ = ["Simulator", "operation_counts", "preload", "unsupported_used"]
@@ -73,6 +75,7 @@ class Simulator:
         patch_overrides(patches, DeviceFunctionMode)
         self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch
         patch_saved_tensor_hooks(patches, self._modes[0])
+        patch_subclasses(patches, functools.partial(with_mode, self._modes[0]))
         self._patch_threads()
         self._watch_processes()
         for mode in self._modes:

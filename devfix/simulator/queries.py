@@ -9,7 +9,7 @@ from torch import Tensor
 
 from . import errors
 from .state import state
-from .tags import get_tag, reported_device
+from .tags import get_tag, pin, reported_device
 
 __all__ = ["handlers"]
 
@@ -55,7 +55,7 @@ def _pin_memory(func: Any, args: Any, kwargs: Any) -> Any:
         if getattr(tensor.untyped_storage(), "_simulated_pin", False):
             return tensor
         pinned = tensor.clone()
-        pinned.untyped_storage()._simulated_pin = True
+        pin(pinned)
     return pinned
 
 

@@ -21,7 +21,7 @@ from .operators import Kernel, kernels
 from .state import state
 from .tags import CPU, UNASSIGNED, raw_tag
 
-__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "device_of_tag", "operands", "rule_for"]
+__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "device_of_tag", "known_rules", "operands", "rule_for"]
 
 #: The device of an operator's new outputs: one for all, or one for each.
 Outputs = Union[None, torch.device, list[Optional[torch.device]]]
@@ -229,7 +229,8 @@ def composite_key(name: str) -> Any:
     return None
 
 
-_rules: dict[Any, Rule] = {}
+#: Rules by overload, created on first use.
+known_rules: dict[Any, Rule] = {}
 
 
 def _may_have_new_storage(result: Any) -> bool:
@@ -243,14 +244,14 @@ def _may_have_new_storage(result: Any) -> bool:
 
 def rule_for(func: Any) -> Rule:
     """Return the rule of an ``OpOverload``, created on first use."""
-    rule = _rules.get(func)
+    rule = known_rules.get(func)
     if rule is None:
         from .special import ALWAYS, MIXED
 
         name = func.name()
         schema = func._schema
         takes_tensors = any("Tensor" in str(argument.type) for argument in schema.arguments if not argument.is_out)
-        rule = _rules[func] = Rule(
+        rule = known_rules[func] = Rule(
             name=name,
             fresh=any(_may_have_new_storage(result) for result in schema.returns),
             mixed=MIXED.get(name) or _kernel_rule(name, kernels().get(name)),

@@ -7,7 +7,6 @@ per process as well.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -47,6 +46,7 @@ class State:
         visible_before: ``CUDA_VISIBLE_DEVICES`` at the start; a program that sets it to nothing hides the devices.
         current: index of the current device.
         call: the active Python-level call, for :class:`CallContext`.
+        copying: a tensor subclass is moved; a ``_to_copy`` to the CPU is a transfer.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
         device_operations, all_operations: number of ATen calls on a simulated device, and in total (except those on
             0-dim tensors only, such as an optimizer's step counter).
@@ -76,7 +76,7 @@ class State:
         self.device_training = 0
         self.all_training = 0
         self.unsupported: dict[str, None] = {}
-        self.streams: Callable[[Any], Any] | None = None
+        self.copying = False
 
     def note_unsupported(self, feature: str) -> None:
         """Record the use of an unsupported feature; the verdict will be inconclusive."""

@@ -24,6 +24,7 @@ __all__ = [
     "canonical",
     "get_tag",
     "iter_tensors",
+    "pin",
     "put_tag",
     "reported_device",
     "set_tag_default",
@@ -38,6 +39,7 @@ UNASSIGNED = torch.device("meta")
 
 _ATTRIBUTE = "_simulated_device"
 _devices: dict[tuple[str, int], torch.device] = {}
+_BATCHED = torch._C._dispatch_key_parse("Batched")
 _NoTorchFunction = torch._C.DisableTorchFunction
 
 
@@ -102,11 +104,24 @@ def _tag_without_storage(tensor: Tensor) -> torch.device | None:
     functorch = torch._C._functorch
     if functorch.is_functorch_wrapped_tensor(tensor):
         return raw_tag(functorch.get_unwrapped(tensor))
+    if torch._C._dispatch_keys(tensor).has(_BATCHED):
+        return raw_tag(_without_batch(tensor))
+    flatten = getattr(tensor, "__tensor_flatten__", None)
+    if flatten is not None:
+        names, _ = flatten()
+        return raw_tag(getattr(tensor, names[0])) if names else None
     if tensor.layout in (torch.sparse_coo,):
         return raw_tag(tensor._values())
     if tensor.layout in (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc):
         return raw_tag(tensor.values())
     return None
+
+
+def _without_batch(tensor: Tensor) -> Tensor:
+    """Return the tensor inside of a batched gradient (``is_grads_batched``, ``vectorize=True``)."""
+    level = torch._C._vmapmode_increment_nesting() - 1  # type: ignore[attr-defined]  # not public
+    torch._C._vmapmode_decrement_nesting()  # type: ignore[attr-defined]  # not public
+    return torch._remove_batch_dim(tensor, level, 1, 0)
 
 
 def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
@@ -125,6 +140,9 @@ def raw_put_tag(tensor: Tensor, tag: torch.device | None) -> None:
     functorch = torch._C._functorch
     if functorch.is_functorch_wrapped_tensor(tensor):
         raw_put_tag(functorch.get_unwrapped(tensor), tag)
+        return
+    if torch._C._dispatch_keys(tensor).has(_BATCHED):
+        raw_put_tag(_without_batch(tensor), tag)
         return
     setattr(tensor, _ATTRIBUTE, tag)
     for part in _sparse_parts(tensor):
@@ -150,6 +168,12 @@ def reported_device(tensor: Tensor) -> torch.device:
     if tag is UNASSIGNED:
         return state.last_device or CPU
     return tag
+
+
+def pin(tensor: Tensor) -> None:
+    """Mark the storage of a CPU tensor as pinned."""
+    with _NoTorchFunction():
+        tensor.untyped_storage()._simulated_pin = True  # type: ignore[attr-defined]  # our attribute
 
 
 def iter_tensors(values: Any) -> Iterator[Tensor]:

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn.parameter import UninitializedBuffer, is_lazy
 
-from .tags import get_tag, put_tag
+from .state import state
+from .subclasses import is_wrapper
+from .tags import CPU, get_tag, put_tag
 
 __all__ = ["move"]
 
@@ -38,9 +40,21 @@ class _ToCopy(torch.autograd.Function):
 def _copy(tensor: Tensor, tag: torch.device | None, memory_format: torch.memory_format) -> Tensor:
     if is_lazy(tensor):
         return _copy_uninitialized(tensor, tag)
+    if is_wrapper(tensor):
+        return _copy_wrapped(tensor, tag)
     result = tensor.clone(memory_format=memory_format) if tensor.layout == torch.strided else tensor.clone()
     put_tag(result, tag)
     return result
+
+
+def _copy_wrapped(tensor: Tensor, tag: torch.device | None) -> Tensor:
+    """Move a wrapper subclass, whose handler moves the inner tensors."""
+    outer, state.copying = state.copying, True
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            return torch.ops.aten._to_copy.default(tensor, device=tag or CPU)  # type: ignore[no-any-return]  # untyped
+    finally:
+        state.copying = outer
 
 
 def _copy_uninitialized(tensor: Tensor, tag: torch.device | None) -> Tensor:

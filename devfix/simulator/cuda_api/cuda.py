@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import torch
 
 from ..patches import Patches
 from ..state import state
-from . import streams, timeline
+from . import graphs, streams, timeline
 from .timeline import (
     Event,
+    ExternalStream,
     Stream,
     StreamContext,
     current_stream,
@@ -185,13 +187,13 @@ def _functions() -> dict[str, Any]:
         "current_solver_handle": lambda: 0,
         "Stream": Stream,
         "Event": Event,
-        "ExternalStream": _unsupported("torch.cuda.ExternalStream"),
+        "ExternalStream": ExternalStream,
         "StreamContext": StreamContext,
         "stream": StreamContext,
         "set_stream": set_stream,
         "current_stream": current_stream,
         "default_stream": default_stream,
-        "is_current_stream_capturing": lambda: False,
+        "is_current_stream_capturing": graphs.is_capturing,
         "manual_seed": _manual_seed,
         "manual_seed_all": streams.seed_all,
         "seed": lambda: _manual_seed(torch.default_generator.seed()),
@@ -202,11 +204,12 @@ def _functions() -> dict[str, Any]:
         "set_rng_state": _set_rng_state,
         "set_rng_state_all": _set_rng_state_all,
         "_is_in_bad_fork": lambda: False,
-        "CUDAGraph": _unsupported("torch.cuda.CUDAGraph"),
-        "graph": _unsupported("torch.cuda.graph"),
-        "make_graphed_callables": _unsupported("torch.cuda.make_graphed_callables"),
-        "graph_pool_handle": _unsupported("torch.cuda.graph_pool_handle"),
-        "MemPool": _unsupported("torch.cuda.MemPool"),
+        "CUDAGraph": graphs.CUDAGraph,
+        "graph": graphs.Graph,
+        "make_graphed_callables": graphs.make_graphed_callables,
+        "graph_pool_handle": graphs.graph_pool_handle,
+        "MemPool": graphs.MemPool,
+        "use_mem_pool": lambda *_, **__: nullcontext(),
         "_sleep": lambda *_: None,
     }
 

@@ -13,6 +13,7 @@ from ..tags import canonical
 
 __all__ = [
     "Event",
+    "ExternalStream",
     "Stream",
     "StreamContext",
     "current_stream",
@@ -70,8 +71,10 @@ class Stream:
         return True
 
     def is_capturing(self) -> bool:
-        """Return False; CUDA graphs are not supported."""
-        return False
+        """Return whether a CUDA graph is being captured."""
+        from .graphs import is_capturing
+
+        return is_capturing()
 
     def wait_stream(self, stream: Any) -> None:
         """Do nothing; all work is complete."""
@@ -101,6 +104,14 @@ class Stream:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+class ExternalStream(Stream):
+    """A stream that another library made, by its handle."""
+
+    def __init__(self, stream_ptr: int, device: Any = None, **_: Any) -> None:
+        super().__init__(device)
+        self.cuda_stream = stream_ptr
 
 
 class Event:

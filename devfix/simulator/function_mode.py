@@ -39,7 +39,9 @@ class DeviceFunctionMode(TorchFunctionMode):
             return handler(func, args, kwargs or {})
         outer_call = state.call
         if kwargs:
-            if "device" in kwargs or "generator" in kwargs or "pin_memory" in kwargs:
+            is_named = "device" in kwargs or "generator" in kwargs or "pin_memory" in kwargs
+            # A handler passes an overload the options of C++ code; the dispatch mode reads them.
+            if is_named and not isinstance(func, torch._ops.OpOverload):
                 return factories.create(func, args, kwargs)
             state.call = CallContext(args, kwargs)
             try:

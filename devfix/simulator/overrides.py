@@ -30,7 +30,9 @@ def _has_override(value: Any) -> bool:
     if kind in _PLAIN:
         return False
     function = getattr(kind, "__torch_function__", None)
-    return function is not None and function is not torch._C._disabled_torch_function_impl
+    if function is None or function is torch._C._disabled_torch_function_impl:
+        return False
+    return torch._C._is_torch_function_enabled()  # False in the ``__torch_function__`` of a subclass
 
 
 def preload_overrides() -> None:

@@ -16,13 +16,14 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .patches import Patches
 from .state import state
-from .tags import canonical, put_tag
+from .tags import CPU, canonical, put_tag
 
 __all__ = ["is_wrapper", "patch_subclasses", "watch_handlers"]
 
 #: Classes of PyTorch's tracers, which handle devices on their own.
 _TRACERS = ("torch._subclasses.", "torch.fx.", "torch._functorch.", "torch._dynamo.")
 
+_DEVICE = 7  # position in (cls, size, strides, storage_offset, memory_format, dtype, layout, device)
 _HANDLER = "__torch_dispatch__"
 _disabled = torch._C._disabled_torch_dispatch_impl
 _wrap: list[Callable[[Callable[..., Any]], Callable[..., Any]]] = []
@@ -48,10 +49,15 @@ def watch_handlers(kinds: Any) -> bool:
     for kind in kinds:
         is_handled = _handled.get(kind)
         if is_handled is None:
-            is_handled = _handled[kind] = getattr(kind, _HANDLER, _disabled) is not _disabled
+            is_handled = _handled[kind] = _is_handled(kind)
             _watch(_owner(kind))
         handled = handled or is_handled
     return handled
+
+
+def _is_handled(kind: type) -> bool:
+    """Whether the class handles operators on its own; PyTorch's tracers call the kernels with their tensors."""
+    return getattr(kind, _HANDLER, _disabled) is not _disabled and not kind.__module__.startswith(_TRACERS)
 
 
 def _watch(owner: type | None) -> None:
@@ -84,11 +90,15 @@ def patch_subclasses(patches: Patches, with_mode: Callable[[Callable[..., Any]],
 
     @functools.wraps(make)
     def make_wrapper(*args: Any, **options: Any) -> Tensor:
-        device = options.get("device")
+        device = args[_DEVICE] if len(args) > _DEVICE else options.get("device")
         tag = None if device is None else canonical(device)
         if tag is None or tag.type != state.kind:
             return make(*args, **options)  # type: ignore[no-any-return]  # untyped in torch
-        tensor: Tensor = make(*args, **{**options, "device": torch.device("cpu")})
+        if len(args) > _DEVICE:
+            args = (*args[:_DEVICE], CPU, *args[_DEVICE + 1 :])
+        else:
+            options["device"] = CPU
+        tensor: Tensor = make(*args, **options)
         put_tag(tensor, tag)
         return tensor
 

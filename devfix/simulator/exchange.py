@@ -11,18 +11,58 @@ from torch import Tensor
 
 from .patches import Patches
 from .state import state
-from .tags import get_tag
+from .tags import get_tag, put_tag
 
 __all__ = ["extensions", "patch_exchange"]
 
 
+_inside: list[bool] = []
+
+
 def _noting_export(real: Any) -> Any:
     def export(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(tensor, Tensor) and get_tag(tensor) is not None:
+        if isinstance(tensor, Tensor) and get_tag(tensor) is not None and not _inside:
             state.note_unsupported("DLPack of device memory")
         return real(tensor, *args, **kwargs)
 
     return export
+
+
+def _to_dlpack(real: Any) -> Any:
+    """Remember the tag of a capsule, which may come back through ``from_dlpack``."""
+
+    def to_dlpack(tensor: Any) -> Any:
+        capsule = real(tensor)
+        tag = get_tag(tensor) if isinstance(tensor, Tensor) else None
+        if tag is not None:
+            state.note_unsupported("DLPack of device memory")
+            _exported[id(capsule)] = capsule, tag
+        return capsule
+
+    return to_dlpack
+
+
+_exported: dict[int, tuple[Any, torch.device]] = {}
+
+
+def _from_dlpack(real: Any) -> Any:
+    """Keep the tag of memory that PyTorch itself exported."""
+
+    def from_dlpack(source: Any, *args: Any, **kwargs: Any) -> Tensor:
+        is_ours = isinstance(source, Tensor)
+        tag = get_tag(source) if is_ours else _exported.pop(id(source), (None, None))[1]
+        if tag is not None and not is_ours and not _exported:
+            state.unsupported.pop("DLPack of device memory", None)  # the capsule did not leave PyTorch
+        _inside.append(True)
+        try:
+            result: Tensor = real(source, *args, **kwargs)
+        finally:
+            _inside.pop()
+        if tag is not None:
+            put_tag(result, tag)
+        return result
+
+    return from_dlpack
 
 
 def _noting_use(feature: str, real: Any) -> Any:
@@ -54,7 +94,11 @@ def patch_exchange(patches: Patches) -> None:
     patches.set(os, "fork", _noting_use("child processes", os.fork))
     patches.set(Tensor, "__dlpack__", _noting_export(Tensor.__dlpack__))
     dlpack: Any = torch.utils.dlpack
-    patches.set(dlpack, "to_dlpack", _noting_export(dlpack.to_dlpack))
+    patches.set(dlpack, "to_dlpack", _to_dlpack(dlpack.to_dlpack))
+    importing = _from_dlpack(dlpack.from_dlpack)
+    patches.set(dlpack, "from_dlpack", importing)
+    patches.set(torch, "from_dlpack", importing)
+    _exported.clear()
 
     profile: Any = torch.profiler.profile
     real = profile.__init__

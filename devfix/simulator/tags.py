@@ -91,9 +91,19 @@ def get_tag(tensor: Tensor) -> torch.device | None:
 def raw_tag(tensor: Tensor) -> torch.device | None:
     """Return the tag as :func:`get_tag` does; ``__torch_function__`` must be disabled."""
     try:
-        return tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined, no-any-return]  # our attribute
+        tag = tensor.untyped_storage()._simulated_device  # type: ignore[attr-defined]  # our attribute
     except (NotImplementedError, RuntimeError):
         return _tag_without_storage(tensor)
+    if tag is None and hasattr(type(tensor), "__tensor_flatten__"):
+        return _tag_of_parts(tensor)
+    return tag  # type: ignore[no-any-return]  # our attribute
+
+
+def _tag_of_parts(tensor: Any) -> torch.device | None:
+    """Return the tag of a wrapper subclass's first inner tensor."""
+    names, _ = tensor.__tensor_flatten__()
+    parts = (getattr(tensor, name) for name in names)
+    return next((raw_tag(part) for part in parts if isinstance(part, Tensor)), None)
 
 
 def _tag_without_storage(tensor: Tensor) -> torch.device | None:
@@ -106,10 +116,8 @@ def _tag_without_storage(tensor: Tensor) -> torch.device | None:
         return raw_tag(functorch.get_unwrapped(tensor))
     if torch._C._dispatch_keys(tensor).has(_BATCHED):
         return raw_tag(_without_batch(tensor))
-    flatten = getattr(tensor, "__tensor_flatten__", None)
-    if flatten is not None:
-        names, _ = flatten()
-        return raw_tag(getattr(tensor, names[0])) if names else None
+    if hasattr(type(tensor), "__tensor_flatten__"):
+        return _tag_of_parts(tensor)
     if tensor.layout in (torch.sparse_coo,):
         return raw_tag(tensor._values())
     if tensor.layout in (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc):

@@ -12,6 +12,8 @@ import torch
 from ..patches import Patches
 from ..state import state
 from . import graphs, streams, timeline
+from .cards import Properties
+from .memory import memory_functions
 from .timeline import (
     Event,
     ExternalStream,
@@ -25,33 +27,6 @@ from .timeline import (
 )
 
 __all__ = ["patch_cuda"]
-
-_GIBIBYTE = 1 << 30
-
-
-class _Properties:
-    """Result of ``torch.cuda.get_device_properties``."""
-
-    def __init__(self, index: int) -> None:
-        self.name = "Simulated device"
-        self.major, self.minor = 8, 0
-        self.total_memory = 16 * _GIBIBYTE
-        self.multi_processor_count = 16
-        self.max_threads_per_multi_processor = 2048
-        self.regs_per_multiprocessor = 65536
-        self.warp_size = 32
-        self.is_multi_gpu_board = 0
-        self.is_integrated = 0
-        self.gcnArchName = ""
-        self.uuid = f"00000000-0000-0000-0000-{index:012d}"
-        self.L2_cache_size = 4 << 20
-
-    def __repr__(self) -> str:
-        return (
-            f"_CudaDeviceProperties(name='{self.name}', major={self.major}, minor={self.minor}, "
-            f"total_memory={self.total_memory >> 20}MB, multi_processor_count={self.multi_processor_count})"
-        )
-
 
 class _DeviceContext:
     """Context manager ``torch.cuda.device(index)``."""
@@ -91,11 +66,16 @@ def _constant(value: Any) -> Callable[..., Any]:
     return lambda *_, **__: value
 
 
-def _get_rng_state(device: Any = "cuda") -> torch.Tensor:
+def _get_rng_state(device: Any = None) -> torch.Tensor:
+    if state.shared_random:
+        return torch.default_generator.get_state()
     return streams.generator_for(device_at(device_index(device))).get_state()
 
 
-def _set_rng_state(new_state: torch.Tensor, device: Any = "cuda") -> None:
+def _set_rng_state(new_state: torch.Tensor, device: Any = None) -> None:
+    if state.shared_random:
+        torch.default_generator.set_state(new_state)
+        return
     streams.generator_for(device_at(device_index(device))).set_state(new_state)
 
 
@@ -105,51 +85,7 @@ def _set_rng_state_all(states: Any) -> None:
 
 
 def _manual_seed(seed: int) -> None:
-    streams.generator_for(device_at()).manual_seed((int(seed) + streams._OFFSET) % 2**63)
-
-
-def _memory_functions() -> dict[str, Callable[..., Any]]:
-    amount = 64 << 20
-    memory_figures = [
-        "memory_allocated",
-        "max_memory_allocated",
-        "memory_reserved",
-        "max_memory_reserved",
-        "memory_cached",
-        "max_memory_cached",
-        "device_memory_used",
-    ]
-    without_effect = [
-        "caching_allocator_enable",
-        "empty_cache",
-        "ipc_collect",
-        "reset_peak_memory_stats",
-        "reset_max_memory_allocated",
-        "reset_max_memory_cached",
-        "reset_accumulated_memory_stats",
-        "reset_peak_host_memory_stats",
-        "reset_accumulated_host_memory_stats",
-        "set_per_process_memory_fraction",
-        "set_sync_debug_mode",
-        "synchronize",
-        "init",
-        "_lazy_init",
-    ]
-    table: dict[str, Callable[..., Any]] = {name: _constant(amount) for name in memory_figures}
-    table.update({name: _constant(None) for name in without_effect})
-    table["mem_get_info"] = _constant((15 * _GIBIBYTE, 16 * _GIBIBYTE))
-    table["memory_stats"] = lambda *_, **__: {"allocated_bytes.all.current": amount, "allocated_bytes.all.peak": amount}
-    table["memory_stats_as_nested_dict"] = lambda *_, **__: {
-        "allocated_bytes": {"all": {"current": amount, "peak": amount}}
-    }
-    table["host_memory_stats"] = table["host_memory_stats_as_nested_dict"] = lambda *_, **__: {}
-    table["memory_snapshot"] = lambda *_, **__: []
-    table["get_per_process_memory_fraction"] = _constant(1.0)
-    table["get_allocator_backend"] = _constant("native")
-    table["get_sync_debug_mode"] = _constant(0)
-    table["memory_summary"] = _constant("simulated device: memory is not modeled")
-    table["list_gpu_processes"] = _constant("simulated device: no processes are running")
-    return table
+    streams.generator_for(device_at()).manual_seed(seed)
 
 
 def _visible_devices() -> int:
@@ -159,9 +95,15 @@ def _visible_devices() -> int:
     return 0 if hidden and state.device_operations == 0 else state.count
 
 
+def _capability(device: Any = None) -> Any:
+    """Return the compute capability of CUDA devices, and the properties of XPU devices as a dictionary."""
+    properties = Properties(device_index(device))
+    return (properties.major, properties.minor) if state.kind == "cuda" else vars(properties)
+
+
 def _functions() -> dict[str, Any]:
     return {
-        **_memory_functions(),
+        **memory_functions(),
         "is_available": lambda: _visible_devices() > 0,
         "is_initialized": lambda: True,
         "is_bf16_supported": lambda *_, **__: True,
@@ -172,14 +114,14 @@ def _functions() -> dict[str, Any]:
         "set_device": _set_device,
         "device": _DeviceContext,
         "device_of": _device_of,
-        "get_device_name": lambda device=None: _Properties(device_index(device)).name,
-        "get_device_capability": lambda device=None: (8, 0),
-        "get_device_properties": lambda device=None: _Properties(device_index(device)),
+        "get_device_name": lambda device=None: Properties(device_index(device)).name,
+        "get_device_capability": _capability,
+        "get_device_properties": lambda device=None: Properties(device_index(device)),
         "can_device_access_peer": lambda device, peer: device_index(device) != device_index(peer),
         "get_arch_list": lambda: ["sm_80"],
         "get_gencode_flags": lambda: "",
         "utilization": lambda *_: 0,
-        "memory_usage": lambda *_: 0,
+        "memory_usage": lambda *_: 1,
         "temperature": lambda *_: 40,
         "power_draw": lambda *_: 0,
         "clock_rate": lambda *_: 0,
@@ -218,13 +160,13 @@ def patch_cuda(patches: Patches) -> None:
     """Patch ``torch.cuda`` (or the module of the simulated device type) and ``torch.accelerator``."""
     timeline.reset()
     module = getattr(torch, state.kind)
+    parts = [getattr(module, name, None) for name in ("random", "memory", "streams", "graphs")]
     for name, value in _functions().items():
         if hasattr(module, name) or name in ("is_available", "device_count", "current_device"):
             patches.set(module, name, value)
-            for part in ("random", "memory", "streams", "graphs"):
-                inner = getattr(module, part, None)
-                if inner is not None and name in vars(inner):
-                    patches.set(inner, name, value)
+        for part in parts:
+            if part is not None and name in vars(part):
+                patches.set(part, name, value)
     if state.kind == "mps":
         patches.set(torch.backends.mps, "is_available", lambda: True)
         patches.set(torch.backends.mps, "is_built", lambda: True)
@@ -248,6 +190,8 @@ def _patch_accelerator(patches: Patches) -> None:
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is None:  # torch < 2.6
         return
+    if hasattr(torch._C, "_get_accelerator"):
+        patches.set(torch._C, "_get_accelerator", lambda *_: torch.device(state.kind))
     for name, value in {
         "is_available": lambda: _visible_devices() > 0,
         "device_count": _visible_devices,
@@ -262,7 +206,7 @@ def _patch_accelerator(patches: Patches) -> None:
         "synchronize": lambda *_: None,
         **{
             name: function
-            for name, function in _memory_functions().items()
+            for name, function in memory_functions().items()
             if name
             in (
                 "empty_cache",

@@ -47,6 +47,23 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
     def __init__(self, device: Any = "cpu") -> None:
         pass
 
+    def manual_seed(self, seed: int) -> Any:
+        """Seed the generator; a device's numbers differ from the CPU's of the same seed."""
+        self._seed = int(seed)
+        offset = _OFFSET if self._tag is not None and not state.shared_random else 0
+        super().manual_seed((self._seed + offset) % 2**63)
+        return self
+
+    def initial_seed(self) -> int:
+        """Return the seed."""
+        return getattr(self, "_seed", None) or super().initial_seed()
+
+    def clone_state(self) -> Any:
+        """Return a copy on the same device."""
+        other = SimulatedGenerator(self.device)
+        other.set_state(self.get_state())
+        return other
+
     @property
     def device(self) -> torch.device:  # type: ignore[override]  # torch: a variable
         """The generator's device."""
@@ -61,7 +78,7 @@ def generator_for(device: torch.device) -> SimulatedGenerator:
     found = _generators.get(device)
     if found is None:
         found = _generators[device] = SimulatedGenerator(device)
-        found.manual_seed((torch.initial_seed() + _OFFSET) % 2**63)
+        found.manual_seed(torch.initial_seed())
     return found
 
 
@@ -73,7 +90,7 @@ def generators() -> tuple[SimulatedGenerator, ...]:
 def seed_all(seed: int) -> None:
     """Seed the generators of all devices, as ``torch.cuda.manual_seed_all`` does."""
     for generator in generators():
-        generator.manual_seed((int(seed) + _OFFSET) % 2**63)
+        generator.manual_seed(seed)
 
 
 def reset() -> None:

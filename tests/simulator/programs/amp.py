@@ -68,7 +68,8 @@ def training_in_bfloat16(device: str) -> Any:
         assert output.dtype == torch.bfloat16 and loss.dtype == torch.float32
     else:
         first = F.linear(x.bfloat16(), model[0].weight.bfloat16(), model[0].bias.bfloat16()).relu()
-        loss = F.cross_entropy(F.linear(first, model[2].weight.bfloat16(), model[2].bias.bfloat16()).float(), y)
+        output = F.linear(first, model[2].weight.bfloat16(), model[2].bias.bfloat16())
+        loss = F.nll_loss(F.log_softmax(output, -1).float(), y)  # cross_entropy_loss names the dtype of log_softmax
     loss.backward()
     assert model[0].weight.grad.dtype == torch.float32
     return loss, [each.grad for each in model.parameters()]
@@ -83,7 +84,7 @@ def training_with_scaled_gradients(device: str) -> Any:
         optimizer.zero_grad()
         with _region(device, torch.float16):
             output = model(x) if device == "cuda" else F.linear(x.half(), model.weight.half(), model.bias.half())
-            loss = F.cross_entropy(output if device == "cuda" else output.float(), y)
+            loss = F.cross_entropy(output, y) if device == "cuda" else F.nll_loss(F.log_softmax(output, -1).float(), y)
         assert output.dtype == torch.float16
         scaler.scale(loss).backward()
         scaler.unscale_(optimizer)

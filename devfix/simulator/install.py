@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import multiprocessing.process
 import threading
 from typing import Any
 
@@ -22,6 +21,7 @@ from .operators import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides, preload_overrides
 from .patches import Patches
+from .processes import child_worked, patch_processes
 from .state import state
 from .storages import patch_storages
 from .subclasses import patch_subclasses
@@ -72,12 +72,12 @@ class Simulator:
         patch_autocast(patches)
         patch_exchange(patches)
         patch_gradients(patches)
+        patch_processes(patches)
         patch_overrides(patches, DeviceFunctionMode)
         self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch
         patch_saved_tensor_hooks(patches, self._modes[0])
         patch_subclasses(patches, functools.partial(with_mode, self._modes[0]))
         self._patch_threads()
-        self._watch_processes()
         for mode in self._modes:
             mode.__enter__()  # type: ignore[no-untyped-call]  # untyped in torch
         return self
@@ -100,16 +100,6 @@ class Simulator:
 
         self._patches.set(threading.Thread, "_bootstrap_inner", bootstrap)
 
-    def _watch_processes(self) -> None:
-        """Record child processes as unsupported: tensors lose their tags on the way to another process."""
-        real = multiprocessing.process.BaseProcess.start
-
-        def start(process: Any) -> None:
-            state.note_unsupported("child processes")
-            real(process)
-
-        self._patches.set(multiprocessing.process.BaseProcess, "start", start)
-
 
 def preload() -> None:
     """Do once, before processes fork from this one, what is the same for all simulators."""
@@ -120,7 +110,8 @@ def preload() -> None:
 
 def unsupported_used() -> list[str]:
     """Return the unsupported features that the last simulated program used."""
-    return [*state.unsupported, *extensions()]
+    children = ["child processes"] if child_worked() and "child processes" not in state.unsupported else []
+    return [*state.unsupported, *children, *extensions()]
 
 
 def operation_counts() -> dict[str, int]:

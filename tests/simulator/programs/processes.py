@@ -53,3 +53,16 @@ def queue_of_arrays(device: str) -> Any:
 def workers_of_a_loader(device: str) -> Any:
     loader = DataLoader(_Numbers(), batch_size=2, num_workers=2, pin_memory=device == "cuda")
     return [(x.to(device) * 2, y.to(device)) for x, y in loader]
+
+
+def spawned_process(device: str) -> Any:
+    context = multiprocessing.get_context("spawn" if device == "cuda" else "fork")
+    queue = context.SimpleQueue()
+    child = context.Process(target=_put, args=(queue,))
+    child.start()
+    child.join()
+    return torch.as_tensor(queue.get(), device=device)
+
+
+def _put(queue: Any) -> None:
+    queue.put(np.arange(3.0))

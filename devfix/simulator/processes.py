@@ -1,0 +1,103 @@
+"""Child processes: those that only make Python, NumPy or CPU data are simulated, others are recorded as unsupported.
+
+A forked child inherits the simulator.  If it works on a device or trains, a byte that all processes share says so: its
+tensors would lose their tags on the way back, and its losses are not recorded.  Children of other start methods would
+have no simulator, so they are forked as well.
+"""
+
+from __future__ import annotations
+
+import mmap
+import multiprocessing.context
+import os
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+import torch
+from torch.multiprocessing import reductions
+from torch.utils._python_dispatch import _disable_current_modes
+
+from .patches import Patches
+from .state import State, state
+from .tags import get_tag
+
+__all__ = ["child_worked", "patch_processes"]
+
+_worked = mmap.mmap(-1, 1)
+
+
+class _ChildState(State):
+    """State in a child process; device work and training are noted in the shared byte."""
+
+    @property
+    def device_operations(self) -> int:  # type: ignore[override]  # a variable of State
+        return int(self.__dict__["device_operations"])
+
+    @device_operations.setter
+    def device_operations(self, count: int) -> None:
+        self._note("device_operations", count)
+
+    @property
+    def all_training(self) -> int:  # type: ignore[override]  # a variable of State
+        return int(self.__dict__["all_training"])
+
+    @all_training.setter
+    def all_training(self, count: int) -> None:
+        self._note("all_training", count)
+
+    def _note(self, name: str, count: int) -> None:
+        if count != self.__dict__[name]:
+            _worked[0] = 1
+        self.__dict__[name] = count
+
+
+def _in_child() -> None:
+    if state.active:
+        state.__class__ = _ChildState
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+
+def child_worked() -> bool:
+    """Return whether a child process of the last simulation worked on a device or trained."""
+    return bool(_worked[0])
+
+
+def _sending(real: Any) -> Any:
+    """Record tensors of a device that go to another process."""
+
+    def reduce_tensor(tensor: Any) -> Any:
+        if get_tag(tensor) is not None:
+            state.note_unsupported("child processes")
+        return real(tensor)
+
+    return reduce_tensor
+
+
+def _unobserved(real: Any) -> Any:
+    """Move a storage to shared memory without counting it as work."""
+
+    def share(*args: Any, **kwargs: Any) -> Any:
+        with _disable_current_modes():
+            return real(*args, **kwargs)
+
+    return share
+
+
+def patch_processes(patches: Patches) -> None:
+    """Fork all children, and watch the tensors that are sent to them."""
+    _worked[0] = 0
+    methods: Any = multiprocessing.context
+    fork = getattr(methods, "ForkProcess", None)
+    if fork is not None:
+        for name in ("SpawnProcess", "ForkServerProcess"):
+            patches.set(getattr(methods, name), "_Popen", staticmethod(fork._Popen))
+    for name in ("_share_fd_cpu_", "_share_filename_cpu_"):
+        patches.set(torch.UntypedStorage, name, _unobserved(getattr(torch.UntypedStorage, name)))
+    registered: Any = ForkingPickler._extra_reducers  # type: ignore[attr-defined]  # not public
+    sending = _sending(reductions.reduce_tensor)
+    for kind in [kind for kind, reduce in registered.items() if reduce is reductions.reduce_tensor]:
+        registered[kind] = sending
+        patches.on_undo(lambda kind=kind, real=reductions.reduce_tensor: registered.__setitem__(kind, real))

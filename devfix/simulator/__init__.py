@@ -30,7 +30,14 @@ TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), and the eng
 
 from __future__ import annotations
 
-from .install import Simulator, operation_counts, preload, unsupported_used
+from .install import Simulator, operation_counts, preload, run_compilers_eagerly, unsupported_used
 from .tags import reported_device
 
-__all__ = ["Simulator", "operation_counts", "preload", "reported_device", "unsupported_used"]
+__all__ = [
+    "Simulator",
+    "operation_counts",
+    "preload",
+    "reported_device",
+    "run_compilers_eagerly",
+    "unsupported_used",
+]

@@ -89,7 +89,6 @@ def patch_exchange(patches: Patches) -> None:
     """Record exports of device memory and foreign code as unsupported; profile the CPU only."""
     patches.set(Tensor, "__cuda_array_interface__", property(_cuda_array_interface))
     patches.set(torch.ops, "load_library", _noting_use("torch.ops.load_library", torch.ops.load_library))
-    patches.set(torch.jit, "load", _noting_use("torch.jit.load", torch.jit.load))
     patches.set(Tensor, "__dlpack__", _noting_export(Tensor.__dlpack__))
     dlpack: Any = torch.utils.dlpack
     patches.set(dlpack, "to_dlpack", _to_dlpack(dlpack.to_dlpack))

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from .autocast import patch_autocast
+from .compilers import patch_compilers, run_compilers_eagerly
 from .cuda_api import streams
 from .cuda_api.cuda import patch_cuda
 from .cuda_api.legacy import patch_legacy
@@ -27,7 +28,7 @@ from .storages import patch_storages
 from .subclasses import patch_subclasses
 from .tags import set_tag_default
 
-__all__ = ["Simulator", "operation_counts", "preload", "unsupported_used"]
+__all__ = ["Simulator", "operation_counts", "preload", "run_compilers_eagerly", "unsupported_used"]
 
 
 class Simulator:
@@ -73,6 +74,7 @@ class Simulator:
         patch_exchange(patches)
         patch_gradients(patches)
         patch_processes(patches)
+        patch_compilers(patches)
         patch_overrides(patches, DeviceFunctionMode)
         self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch
         patch_saved_tensor_hooks(patches, self._modes[0])

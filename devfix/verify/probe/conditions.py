@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["disable_compiler", "seed", "use_foreach_optimizers", "use_one_process", "watch_compiler"]
+from .devices import load_simulator
+
+__all__ = ["run_compilers_eagerly", "seed", "use_foreach_optimizers", "use_one_process", "watch_compiler"]
 
 _SEED = 0
 
@@ -67,9 +69,18 @@ def _spawn_in_process() -> None:
     library.spawn = defining_module.spawn = spawn
 
 
-def disable_compiler() -> None:
-    """Make ``torch.compile`` return its argument."""
+def run_compilers_eagerly(simulator: str | None) -> None:
+    """Make ``torch.compile`` and TorchScript run eagerly, with the attributes and files of compiled modules.
+
+    Args:
+        simulator: folder of the simulator package; None: ``torch.compile`` returns its argument.
+
+    """
     import torch
+
+    if simulator is not None:
+        load_simulator(simulator).run_compilers_eagerly()
+        return
 
     def unchanged(model: Any = None, **_: Any) -> Any:
         return (lambda function: function) if model is None else model

@@ -58,7 +58,7 @@ def _set_conditions(options: argparse.Namespace) -> list[str]:
     conditions.use_one_process()
     conditions.use_foreach_optimizers()
     if not options.compile:
-        conditions.disable_compiler()
+        conditions.run_compilers_eagerly(options.simulator)
     elif options.device in devices.SIMULATED:  # compiled code bypasses the simulator
         conditions.watch_compiler(lambda name: None if name in unsupported else unsupported.append(name))
     return unsupported

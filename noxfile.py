@@ -78,6 +78,13 @@ def conformance(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", "tests/simulator/test_conformance.py", env={"DEVFIX_ALL_OPERATORS": "1"})
 
 
+@nox.session(default=False)
+def programs(session: nox.Session) -> None:
+    """Run all feature programs that are right on CUDA on the simulator, and compare their numbers with the CPU's."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", "tests/simulator/test_programs.py", env={"DEVFIX_ALL_PROGRAMS": "1"})
+
+
 @nox.session(default=False, python="3.11")
 def models(session: nox.Session) -> None:
     """Generate devfix/models/aten.json: what each function and tensor method of the pinned PyTorch does with devices.

@@ -12,20 +12,18 @@ The package imports torch (>= 2.4) and the standard library only, so that it can
 ...     torch.randn(2, device="cuda") + torch.randn(2)
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 
-**Recorded as unsupported** (:func:`unsupported_used`; the verdict is then inconclusive): CUDA graphs
-(``torch.cuda.CUDAGraph``, ``graph``, ``make_graphed_callables``), external streams, memory pools, ``jiterator``, child
-processes, DLPack and ``__cuda_array_interface__`` of device memory, process groups of more than one process, loading of
-compiled TorchScript and operator libraries, and builds of C++ extensions.
+**Recorded as unsupported** (:func:`unsupported_used`; the verdict is then inconclusive): ``jiterator``, child processes that
+use the device or train, DLPack and ``__cuda_array_interface__`` of device memory that leaves PyTorch, process groups of
+more than one process, loading of compiled TorchScript and exported programs from elsewhere and of operator libraries,
+and builds of C++ extensions.
 
-**Approximated**: autocast is the CPU's autocast with the same dtype; streams and events are in program order; memory
-statistics are constants; a device is an Ampere card named "Simulated device"; ``mps`` and ``xpu`` raise CUDA's messages
-with their own name; if the CPU uses another kernel than CUDA (attention, batch norm, recurrent cells), the error is
-raised but its message may name another kernel.
+**Approximated**: compilers run eagerly; CUDA graphs replay their calls; streams and events are in program order; memory
+statistics are constants; if the CPU uses another kernel than CUDA (attention, batch norm, recurrent cells), the error
+is raised but its message may name another kernel.
 
-**Neither modeled nor detected**: out-of-memory errors, errors of asynchronous kernels, rounding differences, operators
-that exist on one device type only, installed extensions that access memory by pointer, ``torch.compile`` (disable it),
-TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), and the engine's check of gradients that a custom
-``autograd.Function`` returns on the wrong device (they fail one step later).
+**Neither modeled nor detected**: out-of-memory errors, errors of asynchronous kernels, rounding differences, most
+operators that exist on one device type only, installed extensions that access memory by pointer, and the engine's check
+of gradients that a custom ``autograd.Function`` returns on the wrong device (they fail one step later).
 """
 
 from __future__ import annotations

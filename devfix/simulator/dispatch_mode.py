@@ -13,10 +13,11 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
+from .missing_on_mps import check_mps
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
 from .state import CallContext, state
 from .subclasses import watch_handlers
-from .tags import CPU, UNASSIGNED, canonical, iter_tensors, put_tag, raw_put_tag, raw_tag, tag_of_all
+from .tags import CPU, UNASSIGNED, canonical, check_dtype, iter_tensors, put_tag, raw_put_tag, raw_tag, tag_of_all
 
 __all__ = ["DeviceCheckMode"]
 
@@ -170,6 +171,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             result = self._run(rule, device, func, args, kwargs)
             _count(args, result, True)
             if rule.fresh:
+                if result.__class__ is Tensor and result.dtype is torch.float64:
+                    check_dtype(result, device)
                 _tag_fresh(result, device)
             return result
 
@@ -192,6 +195,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
+        if device.type == "mps" and state.checks:
+            check_mps(rule.name)
         if rule.random and not state.shared_random and device is not UNASSIGNED:
             with draw_from(device, kwargs):
                 return func(*args, **(kwargs or {}))

@@ -22,6 +22,7 @@ __all__ = [
     "invalid_gradient",
     "invalid_ordinal",
     "iterator_mismatch",
+    "no_float64_on_mps",
     "to_numpy",
     "too_many_cpu_scalars",
     "type_name",
@@ -39,7 +40,12 @@ _SAME_DEVICE = "Expected all tensors to be on the same device, but "
 
 
 def exact_same(argument: str, device: Any, common: Any, method: str) -> RuntimeError:
-    """Return the generated wrapper's error: ``argument`` is on ``device``, an earlier one on ``common``."""
+    """Return the generated wrapper's error: ``argument`` is on ``device``, an earlier one on ``common``.
+
+    MPS has no generated checks; its kernels fail where they bind a CPU tensor (aten/src/ATen/native/mps).
+    """
+    if "mps" in (getattr(device, "type", ""), getattr(common, "type", "")):
+        return RuntimeError("Placeholder storage has not been allocated on MPS device!")
     if VERSION >= (2, 8):
         return RuntimeError(
             f"{_SAME_DEVICE}got {argument} is on {device}, different from other tensors on {common} "
@@ -97,10 +103,20 @@ def cannot_pin(tensor_type: str) -> RuntimeError:
     return RuntimeError(f"cannot pin '{tensor_type}' only dense CPU tensors can be pinned")
 
 
+def no_float64_on_mps() -> TypeError:
+    """Return the error of float64 on MPS (aten/src/ATen/mps/EmptyTensor.cpp)."""
+    return TypeError(
+        "Cannot convert a MPS Tensor to float64 dtype as the MPS framework doesn't support float64. "
+        "Please use float32 instead."
+    )
+
+
 def conv_type_mismatch(input_type: str, other: str, other_type: str) -> RuntimeError:
     """Return the error of ``check_input_same_type_as_parameters`` (aten/src/ATen/native/Convolution.cpp)."""
+    names = [re.sub(r"torch\.mps\.(\w+)Tensor", r"MPS\1Type", name) for name in (input_type, other_type)]
+    input_type, other_type = names
     message = f"Input type ({input_type}) and {other} type ({other_type}) should be the same"
-    if not input_type.startswith("torch.cuda."):
+    if not input_type.startswith(("torch.cuda.", "MPS")):
         message += f" or input should be a MKLDNN tensor and {other} is a dense tensor"
     return RuntimeError(message)
 

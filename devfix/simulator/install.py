@@ -8,21 +8,21 @@ from typing import Any
 
 import torch
 
-from .autocast import patch_autocast
-from .compilers import patch_compilers, run_compilers_eagerly
+from .autocast.regions import patch_autocast
+from .boundaries.compilers import patch_compilers, run_compilers_eagerly
+from .boundaries.exchange import extensions, patch_exchange
+from .boundaries.processes import child_worked, patch_processes
 from .cuda_api import streams
 from .cuda_api.cuda import patch_cuda
 from .cuda_api.legacy import patch_legacy
 from .cuda_api.parallel import patch_parallel
 from .dispatch_mode import DeviceCheckMode
-from .exchange import extensions, patch_exchange
 from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks, with_mode
 from .gradients import patch_gradients
 from .operators import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides, preload_overrides
 from .patches import Patches
-from .processes import child_worked, patch_processes
 from .state import state
 from .storages import patch_storages
 from .subclasses import patch_subclasses

@@ -26,6 +26,7 @@ class Kernel(NamedTuple):
 
     Attributes:
         cuda: a CUDA kernel exists (its own, or a structured one).
+        mps: an MPS kernel exists.
         exact_same: the generated wrapper compares the devices of all its tensor arguments.
         iterator: the kernel is a TensorIterator, which compares devices itself.
         method: the wrapper's name in the message, for example ``wrapper_CUDA__index_select``.
@@ -33,6 +34,7 @@ class Kernel(NamedTuple):
     """
 
     cuda: bool
+    mps: bool
     exact_same: bool
     iterator: bool
     method: str
@@ -46,6 +48,7 @@ class _Entry(NamedTuple):
     structured: bool
     delegate: str | None
     cuda: bool
+    mps: bool
 
 
 _KEY = re.compile(r"^    ([A-Za-z0-9_, ]+):")
@@ -59,13 +62,14 @@ def kernels_file() -> Path | None:
 
 def _entry(lines: list[str]) -> _Entry:
     schema = lines[0]
-    check, iterator, structured, cuda = True, False, False, False
+    check, iterator, structured, cuda, mps = True, False, False, False, False
     delegate = None
     for line in lines[1:]:
         if line.startswith("    "):
             key = _KEY.match(line)
-            if key and "CUDA" in key[1].replace(" ", "").split(","):
-                cuda = True
+            keys = key[1].replace(" ", "").split(",") if key else []
+            cuda = cuda or "CUDA" in keys
+            mps = mps or "MPS" in keys or any(each.startswith("Composite") for each in keys)
         elif line.startswith("  device_check:"):
             check = "NoCheck" not in line
             iterator = iterator or "TensorIterator" in line
@@ -77,7 +81,7 @@ def _entry(lines: list[str]) -> _Entry:
             structured = "True" in line
         elif line.startswith("  ufunc_inner_loop:"):
             cuda = True  # generated kernels for CPU and CUDA, without a dispatch block
-    return _Entry(schema.split("(", 1)[0].strip(), schema, check, iterator, structured, delegate, cuda)
+    return _Entry(schema.split("(", 1)[0].strip(), schema, check, iterator, structured, delegate, cuda, mps)
 
 
 def _method(entry: _Entry) -> str:
@@ -113,6 +117,7 @@ def kernels() -> dict[str, Kernel]:
         target = entries.get(entry.delegate) if entry.delegate else None
         table["aten::" + name] = Kernel(
             cuda=entry.cuda or (target is not None and target.cuda),
+            mps=entry.mps or (target is not None and target.mps),
             exact_same=entry.check,
             iterator=entry.iterator or (target is not None and target.iterator),
             method=_method(entry),

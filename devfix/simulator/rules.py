@@ -21,7 +21,17 @@ from .operators import Kernel, kernels
 from .state import state
 from .tags import CPU, UNASSIGNED, raw_tag
 
-__all__ = ["COMPOSITE", "Operand", "Outputs", "Rule", "composite_key", "device_of_tag", "known_rules", "operands", "rule_for"]
+__all__ = [
+    "COMPOSITE",
+    "Operand",
+    "Outputs",
+    "Rule",
+    "composite_key",
+    "device_of_tag",
+    "known_rules",
+    "operands",
+    "rule_for",
+]
 
 #: The device of an operator's new outputs: one for all, or one for each.
 Outputs = Union[None, torch.device, list[Optional[torch.device]]]

@@ -86,7 +86,7 @@ def patch_subclasses(patches: Patches, with_mode: Callable[[Callable[..., Any]],
         with_mode: returns a function that runs with the function mode enabled.
 
     """
-    make = torch.Tensor._make_wrapper_subclass  # type: ignore[attr-defined]  # not public
+    make = torch.Tensor._make_wrapper_subclass
 
     @functools.wraps(make)
     def make_wrapper(*args: Any, **options: Any) -> Tensor:

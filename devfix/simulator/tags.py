@@ -15,13 +15,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .errors import invalid_ordinal
+from .errors import invalid_ordinal, no_float64_on_mps
 from .state import state
 
 __all__ = [
     "CPU",
     "UNASSIGNED",
     "canonical",
+    "check_dtype",
     "get_tag",
     "iter_tensors",
     "pin",
@@ -127,13 +128,30 @@ def _tag_without_storage(tensor: Tensor) -> torch.device | None:
 
 def _without_batch(tensor: Tensor) -> Tensor:
     """Return the tensor inside of a batched gradient (``is_grads_batched``, ``vectorize=True``)."""
-    level = torch._C._vmapmode_increment_nesting() - 1  # type: ignore[attr-defined]  # not public
-    torch._C._vmapmode_decrement_nesting()  # type: ignore[attr-defined]  # not public
+    level = torch._C._vmapmode_increment_nesting() - 1
+    torch._C._vmapmode_decrement_nesting()
     return torch._remove_batch_dim(tensor, level, 1, 0)
 
 
+def check_dtype(tensor: Tensor, tag: torch.device | None) -> None:
+    """Raise MPS's error for a float64 tensor.
+
+    Raises:
+        TypeError: float64 on MPS.
+
+    """
+    if tensor.dtype is torch.float64 and tag is not None and tag.type == "mps" and state.checks:
+        raise no_float64_on_mps()
+
+
 def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
-    """Set the tag of a tensor's storage; only valid for storages that the current call created."""
+    """Set the tag of a tensor's storage; only valid for storages that the current call created.
+
+    Raises:
+        TypeError: float64 on MPS.
+
+    """
+    check_dtype(tensor, tag)
     with _NoTorchFunction():
         raw_put_tag(tensor, tag)
 

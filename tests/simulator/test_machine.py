@@ -31,7 +31,7 @@ def test_queries(sim: Simulator) -> None:
     assert torch.backends.cudnn.version() and torch.backends.cudnn.is_available()
 
 
-#: Names of torch.cuda that are remembered and refused.
+#: Classes and functions of torch.cuda with effects, which are not questions.
 UNMODELLED = {"CUDAGraph", "ExternalStream", "MemPool", "graph", "graph_pool_handle", "make_graphed_callables"}
 
 
@@ -188,9 +188,9 @@ def test_threads_see_the_device(sim: Simulator) -> None:
 
 def test_what_is_not_modelled_is_remembered(sim: Simulator) -> None:
     assert unsupported_used() == []
-    with pytest.raises(RuntimeError, match="not supported"):
-        torch.cuda.CUDAGraph()
-    assert unsupported_used() == ["torch.cuda.CUDAGraph"]
+    with pytest.raises(AttributeError):
+        _ = torch.ones(1, device="cuda").__cuda_array_interface__
+    assert unsupported_used() == ["__cuda_array_interface__"]
 
 
 def test_work_is_counted(sim: Simulator) -> None:
@@ -252,8 +252,51 @@ def test_another_name_for_the_accelerator(kind: str) -> None:
     with Simulator(kind=kind):
         x = nn.Linear(2, 2).to(kind)(torch.ones(1, 2, device=kind))
         assert x.device == torch.device(kind, 0)
-        with pytest.raises(RuntimeError, match=re.escape(elsewhere("mat2", "cpu", f"{kind}:0"))):
+        placeholder = "Placeholder storage has not been allocated on MPS device!"
+        words = placeholder if kind == "mps" else elsewhere("mat2", "cpu", f"{kind}:0")
+        with pytest.raises(RuntimeError, match=re.escape(words)):
             x @ torch.ones(2, 1)
+
+
+def test_mps_has_no_float64() -> None:
+    with Simulator(kind="mps"):
+        refused = [
+            lambda: torch.ones(2, dtype=torch.float64).to("mps"),
+            lambda: torch.zeros(2, dtype=torch.float64, device="mps"),
+            lambda: torch.ones(2, device="mps").double(),
+            lambda: nn.Linear(2, 2).double().to("mps"),
+        ]
+        for call in refused:
+            with pytest.raises(TypeError, match="the MPS framework doesn't support float64"):
+                call()
+        assert torch.ones(2, dtype=torch.float64).to("mps", torch.float32).device.type == "mps"
+        assert torch.ones(2, device="mps").cpu().double().dtype == torch.float64
+
+
+def test_operators_that_mps_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Simulator(kind="mps"):
+        x = torch.eye(3, device="mps")
+        with pytest.raises(NotImplementedError, match="'aten::linalg_eig' is not currently implemented for the MPS"):
+            torch.linalg.eig(x)
+        assert torch.linalg.inv(x).device.type == "mps"
+        monkeypatch.setenv("PYTORCH_ENABLE_MPS_FALLBACK", "1")
+        assert torch.linalg.eig(x)[0].device.type == "mps"
+
+
+def test_convolutions_on_mps_name_its_types() -> None:
+    words = r"Input type \(torch.FloatTensor\) and weight type \(MPSFloatType\) should be the same"
+    with Simulator(kind="mps"), pytest.raises(RuntimeError, match=words):
+        nn.Conv2d(1, 1, 1).to("mps")(torch.ones(1, 1, 2, 2))
+
+
+def test_the_card_of_another_kind() -> None:
+    with Simulator(kind="xpu"):
+        properties = torch.xpu.get_device_properties(0)
+        assert torch.xpu.get_device_name(0) == properties.name == "Intel(R) Data Center GPU Max 1550"
+        assert torch.xpu.get_device_capability()["has_fp64"]
+        assert torch.xpu.memory_allocated() > 0
+    with Simulator(kind="mps"):
+        assert torch.mps.recommended_max_memory() > torch.mps.current_allocated_memory() > 0
 
 
 def test_exports_of_device_memory_are_remembered(sim: Simulator) -> None:
@@ -271,13 +314,24 @@ def test_the_profiler_looks_at_the_cpu_only(sim: Simulator, capfd: pytest.Captur
     assert "Failed to record" not in capfd.readouterr().err
 
 
-def test_child_processes_are_remembered(sim: Simulator) -> None:
+def _work_on_the_device() -> None:
+    torch.ones(2, device="cuda") + 1
+
+
+def _train() -> None:
+    nn.Linear(2, 2)(torch.ones(1, 2)).sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("work", "remembered"), [(int, []), (_work_on_the_device, ["child processes"]), (_train, ["child processes"])]
+)
+def test_child_processes_that_work_are_remembered(work: Any, remembered: list[str], sim: Simulator) -> None:
     import multiprocessing
 
-    child = multiprocessing.get_context("fork").Process(target=int)
+    child = multiprocessing.get_context("fork").Process(target=work)
     child.start()
     child.join()
-    assert unsupported_used() == ["child processes"]
+    assert unsupported_used() == remembered
 
 
 def test_a_module_that_is_imported_between_two_simulators_is_patched_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,16 +19,10 @@ DOCUMENTATION = Path(__file__).parents[2] / "docs" / "simulator.md"
 
 #: What a script does on the accelerator, by the feature that it uses.
 USES = {
-    "torch.cuda.CUDAGraph": "torch.cuda.CUDAGraph()",
-    "torch.cuda.graph": "torch.cuda.graph(None)",
-    "torch.cuda.make_graphed_callables": "torch.cuda.make_graphed_callables(model, (torch.ones(2, 4).cuda(),))",
-    "torch.cuda.graph_pool_handle": "torch.cuda.graph_pool_handle()",
-    "torch.cuda.ExternalStream": "torch.cuda.ExternalStream(0)",
-    "torch.cuda.MemPool": "torch.cuda.MemPool()",
     "torch.cuda.jiterator": "torch.cuda.jiterator._create_jit_fn('template <typename T> T f(T x) { return x; }')(torch.ones(2).cuda())",
     "DLPack of device memory": "torch.utils.dlpack.to_dlpack(torch.ones(2).cuda())",
     "__cuda_array_interface__": "torch.ones(2).cuda().__cuda_array_interface__",
-    "child processes": "import os; os.waitpid(os.fork() or os._exit(0), 0)",
+    "child processes": "import os; os.waitpid(os.fork() or os._exit(0 * (torch.ones(2).cuda() + 1).numel()), 0)",
     "torch.jit.load": "torch.jit.load('nothing.pt')",
     "torch.ops.load_library": "torch.ops.load_library('nothing.so')",
     "torch.utils.cpp_extension": "open('x.cpp', 'w').close(); from torch.utils import cpp_extension; cpp_extension.load('x', ['x.cpp'], build_directory='nothing')",

@@ -57,7 +57,11 @@ _MAX_1550 = {
     "has_atomic64": True,
 }
 
-_CARDS: dict[str, dict[str, Any]] = {"cuda": _A100, "xpu": _MAX_1550, "mps": {"name": "Apple M2", "total_memory": 16 << 30}}
+_CARDS: dict[str, dict[str, Any]] = {
+    "cuda": _A100,
+    "xpu": _MAX_1550,
+    "mps": {"name": "Apple M2", "total_memory": 16 << 30},
+}
 
 
 def total_memory() -> int:

@@ -28,6 +28,7 @@ from .timeline import (
 
 __all__ = ["patch_cuda"]
 
+
 class _DeviceContext:
     """Context manager ``torch.cuda.device(index)``."""
 

@@ -70,9 +70,9 @@ class _Capture(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped i
             value = args[position] if position < len(args) else kwargs.get(argument.name)
             for tensor in iter_tensors((value,)):
                 storage = _storage(tensor)
-                if storage._cdata not in self._made and storage._cdata not in self._before:
-                    if get_tag(tensor) is not None:
-                        self._before[storage._cdata] = storage, storage.clone()
+                is_known = storage._cdata in self._made or storage._cdata in self._before
+                if not is_known and get_tag(tensor) is not None:
+                    self._before[storage._cdata] = storage, storage.clone()
 
     def undo(self) -> None:
         """Restore the memory and the random numbers from before the capture."""

@@ -15,7 +15,14 @@ __all__ = ["memory_functions"]
 _USED = 64 << 20
 _SEGMENT = 128 << 20
 
-_ZEROS = ("num_alloc_retries", "num_ooms", "num_sync_all_streams", "num_device_alloc", "num_device_free", "max_split_size")
+_ZEROS = (
+    "num_alloc_retries",
+    "num_ooms",
+    "num_sync_all_streams",
+    "num_device_alloc",
+    "num_device_free",
+    "max_split_size",
+)
 _AMOUNTS = {
     "allocation": 64,
     "segment": 4,

@@ -39,7 +39,7 @@ DEVICE_MESSAGES: dict[str, str] = {
     "out": r"out tensor to (have|be on) device|device type of out parameter|expected device '\S+' but got '\S+' for",
     "same-device-type": r"same (device type|type of device)|to have \w+ DeviceType, but got",
     "same-device": r"\bsame (common )?devices?\b|expected (a CUDA )?device (\S+ )?but found \w+"
-    r"|\.get_device\(\) == \w+\.get_device\(\)",
+    r"|\.get_device\(\) == \w+\.get_device\(\)|Placeholder storage has not been allocated on MPS",
 }
 
 _ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")

@@ -18,11 +18,18 @@ def matrix_products_are_low(device: str) -> Any:
     x, weight = torch.randn(3, 4).to(device), torch.randn(4, 2).to(device)
     for dtype in (torch.bfloat16, torch.float16):
         with torch.autocast("cuda", dtype, enabled=device == "cuda"):
-            found = x @ weight, F.linear(x, weight.t()), torch.einsum("ij,jk->ik", x, weight), torch.mv(weight.t(), x[0])
+            found = (
+                x @ weight,
+                F.linear(x, weight.t()),
+                torch.einsum("ij,jk->ik", x, weight),
+                torch.mv(weight.t(), x[0]),
+            )
         if device == "cuda":
             assert {each.dtype for each in found} == {dtype}
     low, other = x.half(), weight.half()
-    return found if device == "cuda" else (low @ other, F.linear(low, other.t()), low @ other, torch.mv(other.t(), low[0]))
+    return (
+        found if device == "cuda" else (low @ other, F.linear(low, other.t()), low @ other, torch.mv(other.t(), low[0]))
+    )
 
 
 def some_operators_are_float32(device: str) -> Any:
@@ -31,7 +38,7 @@ def some_operators_are_float32(device: str) -> Any:
         y = x if device == "cuda" else x.float()
         found = [
             y.softmax(-1), y.log_softmax(-1), y.exp(), y.pow(2), y.sum(), y.cumsum(0), y.prod(),
-            F.layer_norm(y, (4,)), F.mse_loss(y, y + 1), F.cosine_similarity(y, y), torch.norm(y), torch.logsumexp(y, 0),
+            F.layer_norm(y, (4,)), F.mse_loss(y, y + 1), F.cosine_similarity(y, y), torch.norm(y), torch.logsumexp(y, 0),  # noqa: E501
             F.cross_entropy(y, torch.tensor([0, 1, 2], device=device)), F.softplus(y), torch.linalg.vector_norm(y),
         ]  # fmt: skip
     assert {each.dtype for each in found} == {torch.float32}
@@ -106,7 +113,12 @@ def regions_in_regions(device: str) -> Any:
             with torch.autocast("cuda", torch.bfloat16):
                 other = x @ x
             again = x @ x
-        assert [each.dtype for each in (low, high, other, again)] == [torch.float16, torch.float32, torch.bfloat16, torch.float16]
+        assert [each.dtype for each in (low, high, other, again)] == [
+            torch.float16,
+            torch.float32,
+            torch.bfloat16,
+            torch.float16,
+        ]
         assert not torch.is_autocast_enabled("cuda") and (x @ x).dtype == torch.float32
         return low, high, other
     low = x.half() @ x.half()

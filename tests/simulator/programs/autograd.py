@@ -8,7 +8,12 @@ import torch
 from torch import nn
 from torch.autograd.graph import register_multi_grad_hook, save_on_cpu, saved_tensors_hooks
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
-from torch.utils.checkpoint import CheckpointPolicy, checkpoint, checkpoint_sequential, create_selective_checkpoint_contexts
+from torch.utils.checkpoint import (
+    CheckpointPolicy,
+    checkpoint,
+    checkpoint_sequential,
+    create_selective_checkpoint_contexts,
+)
 
 
 class _Scale(torch.autograd.Function):
@@ -42,7 +47,9 @@ class _Cube(torch.autograd.Function):
 
 
 def _layers(device: str) -> nn.Sequential:
-    return nn.Sequential(nn.Linear(6, 6), nn.Dropout(0.3), nn.GELU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2)).to(device)
+    return nn.Sequential(nn.Linear(6, 6), nn.Dropout(0.3), nn.GELU(), nn.Linear(6, 6), nn.ReLU(), nn.Linear(6, 2)).to(
+        device
+    )
 
 
 def _slopes(model: nn.Module) -> list[Any]:
@@ -157,7 +164,7 @@ def saved_tensors_on_the_cpu(device: str) -> Any:
     with save_on_cpu(pin_memory=device == "cuda"):
         output = model(torch.randn(4, 6).to(device))
     output.sum().backward()
-    return _slopes(model)
+    return [each.mul(1e4).round() for each in _slopes(model)]  # a pinned copy is contiguous, and rounds otherwise
 
 
 def hooks_of_saved_tensors(device: str) -> Any:
@@ -206,7 +213,7 @@ def inference_mode(device: str) -> Any:
     model = _layers(device).eval()
     with torch.inference_mode():
         output = model(torch.randn(4, 6).to(device))
-        output = output.reshape(-1)[output.argmax():]
+        output = output.reshape(-1)[output.argmax() :]
         assert output.device.type == device
         return output.clone()
 

@@ -42,20 +42,23 @@ def compiled_module(device: str) -> Any:
     return model.inner.weight.grad, model.state_dict()
 
 
-@torch.compile
-def _norm(x: torch.Tensor) -> torch.Tensor:
-    return x / x.norm()
-
-
 def compiled_function(device: str) -> Any:
     fast = torch.compile(lambda x: torch.sin(x) + torch.ones(3, device=x.device), fullgraph=True, dynamic=True)
+
+    @torch.compile
+    def norm(x: torch.Tensor) -> torch.Tensor:
+        return x / x.norm()
 
     @torch.compile(backend="inductor")
     def step(x: torch.Tensor) -> torch.Tensor:
         return x * 2
 
     torch.compiler.cudagraph_mark_step_begin()
-    return fast(torch.arange(3.0, device=device)), step(torch.ones(2, device=device)), _norm(torch.ones(2, device=device))
+    return (
+        fast(torch.arange(3.0, device=device)),
+        step(torch.ones(2, device=device)),
+        norm(torch.ones(2, device=device)),
+    )
 
 
 def compiled_in_place(device: str) -> Any:

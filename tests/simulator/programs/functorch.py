@@ -149,7 +149,9 @@ def gradient_with_auxiliary_output(device: str) -> Any:
 
 def gradient_of_a_gradient(device: str) -> Any:
     x = torch.randn(()).to(device)
-    return [function(x) for function in (torch.sin, grad(torch.sin), grad(grad(torch.sin)), grad(grad(grad(torch.sin))))]
+    return [
+        function(x) for function in (torch.sin, grad(torch.sin), grad(grad(torch.sin)), grad(grad(grad(torch.sin))))
+    ]
 
 
 def model_agnostic_meta_learning(device: str) -> Any:

@@ -26,7 +26,9 @@ def pinned_factories(device: str) -> Any:
     ]
     assert all(each.is_pinned() == on and each.device.type == "cpu" for each in buffers)
     buffers[0].copy_(torch.arange(4.0))
-    return [each.to(device, non_blocking=True) for each in buffers if each.dtype != torch.float or each is not buffers[6]]
+    return [
+        each.to(device, non_blocking=True) for each in buffers if each.dtype != torch.float or each is not buffers[6]
+    ]
 
 
 def pinned_copies(device: str) -> Any:
@@ -61,7 +63,9 @@ class _Batch:
 
 
 def pinned_batches_of_a_class(device: str) -> Any:
-    loader = DataLoader(torch.arange(4.0), 2, collate_fn=lambda rows: _Batch(torch.stack(rows)), pin_memory=device == "cuda")
+    loader = DataLoader(
+        torch.arange(4.0), 2, collate_fn=lambda rows: _Batch(torch.stack(rows)), pin_memory=device == "cuda"
+    )
     return [batch.x.to(device) for batch in loader]
 
 
@@ -202,8 +206,7 @@ def shared_between_threads(device: str) -> Any:
 
     x = torch.randn(8, 4).to(device)
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(lambda row: (row * torch.arange(4, device=device)).sum(), x))
-    return found
+        return list(pool.map(lambda row: (row * torch.arange(4, device=device)).sum(), x))
 
 
 def exchange_with_the_host(device: str) -> Any:

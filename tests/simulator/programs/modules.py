@@ -73,7 +73,9 @@ def weights_that_are_not_initialized(device: str) -> Any:
 
 
 def normalized_weights(device: str) -> Any:
-    model = nn.Sequential(parametrizations.weight_norm(nn.Linear(4, 4)), parametrizations.spectral_norm(nn.Linear(4, 3)))
+    model = nn.Sequential(
+        parametrizations.weight_norm(nn.Linear(4, 4)), parametrizations.spectral_norm(nn.Linear(4, 3))
+    )
     return _trained(model.to(device), torch.randn(2, 4).to(device))
 
 

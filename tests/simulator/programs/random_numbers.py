@@ -115,6 +115,13 @@ def devices_of_arguments(device: str) -> Any:
     with torch.cuda.device(0 if device == "cuda" else -1):
         pass
     assert str(torch.device(device)) == device and x.device == torch.device(x.device)
-    others = [x.new_ones(2), torch.ones_like(x), torch.empty_like(x).fill_(1), x.clone(), x.to(x), x.type(torch.float64)]
+    others = [
+        x.new_ones(2),
+        torch.ones_like(x),
+        torch.empty_like(x).fill_(1),
+        x.clone(),
+        x.to(x),
+        x.type(torch.float64),
+    ]
     assert {each.device for each in others} == {x.device} and others[5].dtype == torch.float64
     return others

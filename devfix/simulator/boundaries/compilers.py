@@ -20,8 +20,8 @@ from torch import Tensor, nn
 from torch.utils._python_dispatch import _disable_current_modes
 from torch.utils._pytree import tree_map
 
-from .patches import Patches
-from .state import state
+from ..patches import Patches
+from ..state import state
 
 __all__ = ["patch_compilers", "run_compilers_eagerly"]
 
@@ -132,8 +132,8 @@ def _wrapped(source: Any, compile_it: Callable[[], Any]) -> Any:
         return source
     made: Any
     if isinstance(source, nn.Module):
-        kind = type("RecursiveScriptModule", (_Scripted, type(source)), {"__module__": "torch.jit._script"})
-        made = kind.__new__(kind)
+        kind: Any = type("RecursiveScriptModule", (_Scripted, type(source)), {"__module__": "torch.jit._script"})
+        made = object.__new__(kind)
         made.__dict__.update(source.__dict__)
     else:
         made = _ScriptedFunction(source)

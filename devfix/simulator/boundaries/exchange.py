@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .patches import Patches
-from .state import state
-from .tags import get_tag, put_tag
+from ..patches import Patches
+from ..state import state
+from ..tags import get_tag, put_tag
 
 __all__ = ["extensions", "patch_exchange"]
 

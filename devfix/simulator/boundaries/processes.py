@@ -7,6 +7,7 @@ have no simulator, so they are forked as well.
 
 from __future__ import annotations
 
+import functools
 import mmap
 import multiprocessing.context
 import os
@@ -17,9 +18,9 @@ import torch
 from torch.multiprocessing import reductions
 from torch.utils._python_dispatch import _disable_current_modes
 
-from .patches import Patches
-from .state import State, state
-from .tags import get_tag
+from ..patches import Patches
+from ..state import State, state
+from ..tags import get_tag
 
 __all__ = ["child_worked", "patch_processes"]
 
@@ -30,7 +31,7 @@ class _ChildState(State):
     """State in a child process; device work and training are noted in the shared byte."""
 
     @property
-    def device_operations(self) -> int:  # type: ignore[override]  # a variable of State
+    def device_operations(self) -> int:
         return int(self.__dict__["device_operations"])
 
     @device_operations.setter
@@ -38,7 +39,7 @@ class _ChildState(State):
         self._note("device_operations", count)
 
     @property
-    def all_training(self) -> int:  # type: ignore[override]  # a variable of State
+    def all_training(self) -> int:
         return int(self.__dict__["all_training"])
 
     @all_training.setter
@@ -100,4 +101,4 @@ def patch_processes(patches: Patches) -> None:
     sending = _sending(reductions.reduce_tensor)
     for kind in [kind for kind, reduce in registered.items() if reduce is reductions.reduce_tensor]:
         registered[kind] = sending
-        patches.on_undo(lambda kind=kind, real=reductions.reduce_tensor: registered.__setitem__(kind, real))
+        patches.on_undo(functools.partial(registered.__setitem__, kind, reductions.reduce_tensor))

@@ -22,7 +22,9 @@ _LISTS = {
 }
 
 #: Composite operators whose cuDNN kernels are in no macro (``_cudnn_rnn`` in aten/src/ATen/cudnn/RNN.cpp).
-_RECURRENT = {f"aten::{name}.{form}": "low" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")}
+_RECURRENT = {
+    f"aten::{name}.{form}": "low" for name in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("input", "data")
+}
 
 
 @lru_cache(maxsize=1)
@@ -39,4 +41,6 @@ def policies() -> dict[str, str]:
             continue
         for name, overload in re.findall(r"^\s+_\((\w+)(?:,\s*(\w+))?\)", block, flags=re.MULTILINE):
             found[f"aten::{name}.{overload}" if overload else f"aten::{name}"] = policy
-    return {**found, **_RECURRENT, "aten::norm.Scalar": "float32", "aten::norm.ScalarOpt_dim": "float32"} if found else {}
+    return (
+        {**found, **_RECURRENT, "aten::norm.Scalar": "float32", "aten::norm.ScalarOpt_dim": "float32"} if found else {}
+    )

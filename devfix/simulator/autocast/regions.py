@@ -14,10 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .autocast_lists import policies
-from .patches import Patches
-from .state import state
-from .tags import get_tag
+from ..patches import Patches
+from ..state import state
+from ..tags import get_tag
+from .lists import policies
 
 __all__ = ["patch_autocast"]
 
@@ -112,7 +112,7 @@ def _replace_kernels() -> None:
     """Register the accelerator's kernels; operators that only the CPU lists are not cast."""
     if _library or not policies():
         return
-    library = torch.library.Library("aten", "IMPL")
+    library = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]  # untyped in torch
     _library.append(library)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # each kernel has been registered before

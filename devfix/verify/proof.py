@@ -9,6 +9,7 @@ from pathlib import Path
 
 from devfix.verify.confirmation import confirm_silent_fix
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
+from devfix.verify.probe.supervisor import DEFAULT_DISK_MB
 from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
 from devfix.verify.verdict import Verdict, judge
@@ -41,6 +42,8 @@ def prove(
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
+    disk_mb: int = DEFAULT_DISK_MB,
+    allow_read: Sequence[str] = (),
 ) -> Verdict:
     """Run the original and the patched project on the CPU and on the accelerator, and compare.
 
@@ -69,6 +72,8 @@ def prove(
         kind: the type of the simulated device.
         torchrun: set torchrun's environment variables.
         compiled: leave ``torch.compile`` on.
+        disk_mb: limit on the size of a run's files.
+        allow_read: files and folders that a run may read, although they are hidden or not copied by default.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
@@ -104,6 +109,8 @@ def prove(
             kind=kind,
             torchrun=torchrun,
             compiled=compiled,
+            disk_mb=disk_mb,
+            allow_read=allow_read,
         )
 
     def remake(name: str, frozen: Sequence[str]) -> Run:

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from devfix.verify.file_access import file_view, withheld_path
 from devfix.verify.notebooks import RunnableScript
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
 from devfix.verify.records import Failure, Run, RunError, Steps
@@ -117,6 +118,7 @@ def run(
     compiled: bool = False,
     provenance: bool = False,
     device_map: bool = False,
+    allow_read: Sequence[str] = (),
 ) -> Run:
     """Run a script in a scratch copy of its project.
 
@@ -150,6 +152,7 @@ def run(
         compiled: leave ``torch.compile`` on.
         provenance: record the origin of each tensor, and report the origins of the failing values.
         device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
+        allow_read: files and folders that the run may read, although they are hidden or not copied by default.
 
     Raises:
         RunError: the run could not be made.
@@ -168,13 +171,15 @@ def run(
     environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
-        with scratch_copy(project, size_limit, keep) as copy:
+        with scratch_copy(project, size_limit, keep, allow_read) as copy:
             overlay(copy.project, changes or {})
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _script_argument(stage_script, start, copy.project)
                 notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, copy, argv, stage_device, limits, python, environment, start, notebook)
+                result = _stage(
+                    project, copy, argv, stage_device, limits, python, environment, start, notebook, allow_read
+                )
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
@@ -200,8 +205,11 @@ def _stage(
     env: dict[str, str],
     start: str,
     notebook: RunnableScript,
+    allow_read: Sequence[str],
 ) -> Run:
     """Run the probe once in a scratch copy and read its report."""
+    working = Path(start) if os.path.isabs(start) else None
+    files = file_view(scratch.folder, scratch.home, project, scratch.project, working, allow_read)
     report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
     locations = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
     locations += ["--simulator", str(SIMULATOR)]
@@ -211,15 +219,18 @@ def _stage(
             [*locations, *argv],
             scratch.project / start,
             clean_environment(scratch, env),
-            scratch.folder,
+            files,
             report_path,
             limits,
         )
         report = notebook.add_cell_positions(_read_report(handle, report_path)) if process.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
+    message = (report.get("exception") or {}).get("text", "")
     return Run(
         device=device,
         failure=_failure(report, scratch.project),
+        left_out=scratch.left_out,
+        withheld=withheld_path(message, project, start, scratch.project, allow_read),
         exit_code=exit_code if process.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, explain_unusable, is_too_old
+from devfix.verify.probe.file_view import FileView
 from devfix.verify.probe.supervisor import Limits
-from devfix.verify.sandbox import secret_paths
 
 __all__ = ["ProcessResult", "ServerDied", "execute", "interpreter_info"]
 
@@ -221,7 +221,7 @@ def execute(
     argv: list[str],
     cwd: Path,
     env: dict[str, str],
-    folder: Path,
+    files: FileView,
     report: Path,
     limits: Limits,
 ) -> ProcessResult:
@@ -232,8 +232,8 @@ def execute(
         argv: the probe's arguments.
         cwd: the run's working directory.
         env: its complete environment.
-        folder: its writable folder.
-        report: existing file in ``folder`` for the probe's report.
+        files: the files that it sees.
+        report: existing file in its scratch folder for the probe's report.
         limits: its limits on time, memory, disk and processes.
 
     Raises:
@@ -250,9 +250,7 @@ def execute(
         "env": env,
         "output": str(fifo),
         "report": str(report),
-        "folder": str(folder),
-        "hidden": secret_paths(),
-        "layered": [] if cwd.is_relative_to(folder) else [str(cwd)],
+        "files": files._replace(readable=(*files.readable, str(PROBE), str(SIMULATOR)))._asdict(),
         "limits": limits._asdict(),
     }
     number, pid = None, None

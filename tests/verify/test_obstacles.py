@@ -54,7 +54,7 @@ def test_links_that_lead_nowhere_or_in_a_circle_are_copied_as_they_are(tmp_path:
 
 def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = project(tmp_path / "a", LISTS)
-    monkeypatch.setattr(sandbox, "_check_size", lambda project, limit: shutil.rmtree(project))
+    monkeypatch.setattr(sandbox, "_check_size", lambda project, limit, ignored: shutil.rmtree(project))
 
     assert refusal(folder) == f"{folder} could not be copied: No such file or directory"
 

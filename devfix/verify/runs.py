@@ -231,8 +231,7 @@ def _stage(
         )
         report = notebook.add_cell_positions(_read_report(handle, report_path)) if process.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
-    printed = process.printed.replaced(str(scratch.project) + os.sep, "")
-    printed = printed._replace(head=notebook.name_cells(printed.head), tail=notebook.name_cells(printed.tail))
+    printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
     run = Run(
         device=device,
         failure=_failure(report, scratch.project),

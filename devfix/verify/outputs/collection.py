@@ -5,7 +5,7 @@ The files are read by devfix's own process after the run, without torch and with
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -46,9 +46,9 @@ class Captured(NamedTuple):
     omitted: int = 0
     digest: str = ""
 
-    def replaced(self, old: str, new: str) -> Captured:
-        """Return the text with a piece replaced."""
-        return self._replace(head=self.head.replace(old, new), tail=self.tail.replace(old, new))
+    def mapped(self, change: Callable[[str], str]) -> Captured:
+        """Return the text with a change in both parts."""
+        return self._replace(head=change(self.head), tail=change(self.tail))
 
 
 @dataclass(frozen=True)

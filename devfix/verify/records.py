@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
+
+from devfix.verify.outputs.collection import Outputs
 
 __all__ = ["REAL_DEVICES", "Failure", "Run", "RunError", "Steps"]
 
@@ -84,7 +86,8 @@ class Run:
         rest_of_recipe: SHA-256 of the steps beyond the recorded number; None if there are none.
         digest: SHA-256 of the ``parameters`` at the end; None if there are none.
         random: SHA-256 of the CPU's random state at the end.
-        output: the last 64 kB of its output.
+        output: the end of its output, 64 kB at most.
+        outputs: what it printed and the files that it wrote; those of its setup run included.
         wall: the script's wall time in seconds.
         memory_mb: its peak memory.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
@@ -128,6 +131,7 @@ class Run:
     digest: str | None = None
     random: str | None = None
     output: str = ""
+    outputs: Outputs = field(default_factory=Outputs, repr=False)
     wall: float = 0.0
     memory_mb: float = 0.0
     device_operations: int = 0

@@ -18,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from devfix.verify import outputs
 from devfix.verify.file_access import file_view, withheld_path
 from devfix.verify.notebooks import RunnableScript
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
@@ -39,6 +40,9 @@ __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
+
+#: Characters of ``Run.output``.
+_OUTPUT_LIMIT = 64 << 10
 
 #: Report keys that are fields of :class:`Run` under the same name.
 _COPIED = [
@@ -173,21 +177,29 @@ def run(
     try:
         with scratch_copy(project, size_limit, keep, allow_read) as copy:
             overlay(copy.project, changes or {})
+            before = outputs.snapshot(_output_folders(copy))  # what a setup run writes counts as well
+            printed = outputs.Captured("")
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _script_argument(stage_script, start, copy.project)
                 notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(
+                result, printed = _stage(
                     project, copy, argv, stage_device, limits, python, environment, start, notebook, allow_read
                 )
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
-            return replace(result, setup_device=first, scratch=str(copy.project) if keep else None)
+            produced = outputs.collect(before, printed)
+            return replace(result, outputs=produced, setup_device=first, scratch=str(copy.project) if keep else None)
     except (CopyError, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
     except OSError as error:  # a full disk, or a deleted scratch folder
         raise RunError(f"{script} could not be run in a copy of {project}: {error}") from error
+
+
+def _output_folders(scratch: Scratch) -> dict[str, Path]:
+    """Return the folders in which a run may leave files, by the prefix of their names in reports."""
+    return {"": scratch.project, "/tmp/": scratch.folder / "tmp", "~/": scratch.home}
 
 
 def _script_argument(script: str, start: str, copy: Path) -> str:
@@ -206,8 +218,8 @@ def _stage(
     start: str,
     notebook: RunnableScript,
     allow_read: Sequence[str],
-) -> Run:
-    """Run the probe once in a scratch copy and read its report."""
+) -> tuple[Run, outputs.Captured]:
+    """Run the probe once in a scratch copy; return its report and what it printed."""
     working = Path(start) if os.path.isabs(start) else None
     files = file_view(scratch.folder, scratch.home, project, scratch.project, working, allow_read)
     report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
@@ -225,8 +237,9 @@ def _stage(
         )
         report = notebook.add_cell_positions(_read_report(handle, report_path)) if process.stopped is None else {}
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
+    printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
     message = (report.get("exception") or {}).get("text", "")
-    return Run(
+    run = Run(
         device=device,
         failure=_failure(report, scratch.project),
         left_out=scratch.left_out,
@@ -238,13 +251,14 @@ def _stage(
         forgotten_keys=tuple(report.get("forgotten_keys", ())),
         gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
         recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
-        output=notebook.name_cells(process.output).replace(str(scratch.project) + os.sep, ""),
+        output=(printed.head + printed.tail)[-_OUTPUT_LIMIT:],
         unsupported=tuple(report.get("unsupported", ())),
         stopped=process.stopped,
         exposed=process.exposed,
         has_report=bool(report),
         **{name: report[name] for name in _COPIED if name in report},
     )
+    return run, printed
 
 
 def _read_report(handle: BinaryIO, path: Path) -> dict[str, Any]:

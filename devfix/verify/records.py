@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["REAL_DEVICES", "Failure", "Run", "RunError", "Steps"]
+__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps"]
 
 #: Supported types of real devices.
 REAL_DEVICES = ("cuda", "mps", "xpu")
@@ -61,6 +61,15 @@ class Steps(NamedTuple):
     times: int
 
 
+class Phase(NamedTuple):
+    """Consecutive calls of modules in one mode, with the number of samples that they get."""
+
+    training: bool
+    gradients: bool
+    calls: int
+    samples: int
+
+
 @dataclass(frozen=True)
 class Run:
     """One execution of a script under the probe.
@@ -87,9 +96,15 @@ class Run:
         output: the last 64 kB of its output.
         wall: the script's wall time in seconds.
         memory_mb: its peak memory.
+        gradient_norms: the norm of all gradients before each optimizer step; None if they are sparse.
+        phases: consecutive calls of modules in one mode: training, with gradients, calls, samples.
+        rest_of_phases: SHA-256 of the calls beyond the recorded number; None if there are none.
+        module_states: a digest of the buffers and the other parameters of each module that was called, at the end.
+        returned: the values of the script's top-level calls.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
-        device_training, all_training: the same for calls of the training: steps of a backward pass, and calls that
-            read or write a parameter.
+        work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
+        backward: calls on accelerators and on the CPU, by operator of the backward passes.
+        replaced: a function of the recorder that the script replaced; None if it replaced none.
         unsupported: features that the simulator does not model and the script used.
         stopped: the reason for stopping it, as a sentence or ``time``; None if it ended by itself.
         ended_early: it was stopped after ``max_steps`` steps.
@@ -130,8 +145,14 @@ class Run:
     memory_mb: float = 0.0
     device_operations: int = 0
     all_operations: int = 0
-    device_training: int = 0
-    all_training: int = 0
+    work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    gradient_norms: tuple[float | None, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    rest_of_phases: str | None = None
+    module_states: tuple[str, ...] = ()
+    returned: tuple[str, ...] = ()
+    replaced: str | None = None
     unsupported: tuple[str, ...] = ()
     stopped: str | None = None
     ended_early: bool = False

@@ -53,7 +53,7 @@ WRONG = {
         edited("x, y = x.to(device), y.to(device)", "x.to(device), y.to(device)"),
         "not-fixed",
     ),
-    "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "not-fixed"),
+    "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "moved-to-cpu"),
     "the training step is gone": (edited("    optimizer.step()\n", ""), "loss-differs"),
     "another seed": (edited("manual_seed(3)", "manual_seed(4)"), "loss-differs"),
     "a group is lost": (edited(', {"params": head.parameters()}', ""), "loss-differs"),
@@ -77,31 +77,31 @@ WRONG.update(
             edited(f"    {TO_DEVICE}\n", "    model.cpu()\n").replace(
                 "head(model(x)), y", "head(model(x).to(device)), y.to(device)"
             ),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "the loss on the cpu": (
             edited(TO_DEVICE, "x = x.to(device)").replace(
                 "cross_entropy(head(model(x))", "cross_entropy(head(model(x)).cpu()"
             ),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "the last layer on the cpu": (
             edited("    loss = nn", "    head.cpu()\n    loss = nn")
             .replace("head(model(x))", "head(model(x).cpu())")
             .replace("), y)", ").to(device), y)"),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "flight where there is an accelerator": (
             edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu" if torch.cuda.is_available() else "cpu"'),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "an accelerator that says it is not there": (
             edited("import torch\n", "import torch\ntorch.cuda.is_available = lambda: False\n"),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "an accelerator hidden by a variable": (
             "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\n" + FIXED,
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "another learning rate": (edited("lr=1e-2", "lr=1.0001e-2"), "loss-differs"),
         "another optimizer": (edited("torch.optim.Adam(", "torch.optim.AdamW("), "loss-differs"),
@@ -235,8 +235,8 @@ def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Pa
 
 def test_a_patch_of_a_sound_script_that_flees_is_refused(tmp_path: Path) -> None:
     found = verdict(tmp_path, FIXED, edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'))
-    assert (found.status, found.good) == ("broken", False), found.reason
-    assert "training moved off the accelerator" in found.reason
+    assert (found.status, found.good) == ("moved-to-cpu", False), found.reason
+    assert found.reason == "the forward pass does 0 % of its work on the accelerator instead of 100 %"
 
 
 def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:
@@ -319,7 +319,7 @@ def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Pat
     ("added", "reason"),
     [
         ("scheduler.step()\n", "StepLR steps more times"),
-        ("", "step 2 is a step of Adam instead of StepLR"),
+        ("", "there is a step of Adam where the reference has a step of StepLR"),
     ],
 )
 def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, reason: str) -> None:

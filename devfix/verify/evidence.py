@@ -9,7 +9,7 @@ from devfix.verify.loss_comparison import on_real_device
 from devfix.verify.records import Phase, Run
 from devfix.verify.training_invariants import describe_gradient_change, describe_recipe_change
 
-__all__ = ["describe_changed_behavior", "describe_changed_training"]
+__all__ = ["describe_changed_behavior", "describe_changed_phases", "describe_changed_training"]
 
 #: On a real accelerator: relative tolerance of gradient norms, and the number of steps after which rounding errors may
 #: have accumulated beyond it.
@@ -26,18 +26,24 @@ def describe_changed_training(run: Run, reference: Run) -> str | None:
     )
 
 
-def describe_changed_behavior(run: Run, reference: Run) -> str | None:
+def describe_changed_behavior(run: Run, reference: Run, *, states: bool = True) -> str | None:
     """Return how the run differs from the reference outside its training steps; None if it does not.
 
     Compared are the calls of modules, the state of the modules at the end, and what the top-level calls return; on
     the simulator also the random state.
+
+    Args:
+        run: the run to judge.
+        reference: the run with the expected results.
+        states: compare the modules' tensors that are in no optimizer; False if the runs train other parameters.
+
     """
-    change = _describe_changed_phases(run, reference)
+    change = describe_changed_phases(run, reference)
     if change is not None:
         return change
     if on_real_device(run, reference):
         return None
-    if run.module_states and reference.module_states and run.module_states != reference.module_states:
+    if states and run.module_states and reference.module_states and run.module_states != reference.module_states:
         return "the buffers or averaged parameters of a module differ at the end"
     if len(run.returned) == len(reference.returned) and run.returned != reference.returned:
         return _describe_changed_results(run.returned, reference.returned)
@@ -57,7 +63,8 @@ def _describe_changed_norms(run: Run, reference: Run) -> str | None:
     return None
 
 
-def _describe_changed_phases(run: Run, reference: Run) -> str | None:
+def describe_changed_phases(run: Run, reference: Run) -> str | None:
+    """Return the first difference of the calls of modules: their mode, their number, or their samples."""
     for ours, theirs in zip_longest(run.phases, reference.phases):
         if ours != theirs:
             return f"there are {_format_phase(ours)} where {_name(reference)} has {_format_phase(theirs)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
@@ -176,7 +177,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                     _move_gradient_back(operand)
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
-        state.work.add(func, args, result, any(tag is not None for tag in known))
+        parameters = tuple(operand.tag is not None for operand in found if isinstance(operand.tensor, Parameter))
+        state.work.add(func, args, result, any(tag is not None for tag in known), parameters)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

@@ -160,7 +160,7 @@ class WorkLedger:
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
         self.backward: dict[str, list[int]] = {}
 
-    def add(self, func: Any, args: Any, result: Any, on_device: bool) -> None:
+    def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
         """Add a call.
 
         Args:
@@ -168,6 +168,8 @@ class WorkLedger:
             args: its positional arguments.
             result: its result.
             on_device: at least one of its tensors was on an accelerator.
+            mixed: if its tensors were on several devices, whether each of its parameters was on an accelerator.  A layer
+                without gradients is meant to be where its parameters are; a layer that trains is not.
 
         """
         first = args[0] if args else None
@@ -187,7 +189,10 @@ class WorkLedger:
             self.work["backward"][column] += weight
             self.backward.setdefault(operator.name, [0, 0])[column] += 1
         else:
-            self.work[_phase(operator, args)][column] += weight
+            phase = _phase(operator, args)
+            if phase == "evaluation" and mixed and not any(mixed):
+                column = 1
+            self.work[phase][column] += weight
 
     def report_fields(self) -> dict[str, Any]:
         """Return the fields of a run's report as JSON values."""

@@ -168,7 +168,7 @@ class WorkLedger:
             args: its positional arguments.
             result: its result.
             on_device: at least one of its tensors was on an accelerator.
-            mixed: if its tensors were on several devices, whether each of its parameters was on an accelerator.  A layer
+            mixed: if its tensors were on several devices, whether each of its parameters was on an accelerator; a layer
                 without gradients is meant to be where its parameters are; a layer that trains is not.
 
         """

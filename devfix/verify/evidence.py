@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from itertools import zip_longest
 
@@ -43,7 +44,7 @@ def describe_changed_behavior(run: Run, reference: Run, *, states: bool = True) 
         return change
     if on_real_device(run, reference):
         return None
-    if states and run.module_states and reference.module_states and run.module_states != reference.module_states:
+    if states and not _has_states(run.module_states, reference.module_states):
         return "the buffers or averaged parameters of a module differ at the end"
     if len(run.returned) == len(reference.returned) and run.returned != reference.returned:
         return _describe_changed_results(run.returned, reference.returned)
@@ -75,11 +76,16 @@ def _name(reference: Run) -> str:
     return "the run without an accelerator" if reference.device == "cpu" else "the run without device checks"
 
 
+def _has_states(ours: Sequence[tuple[str, ...]], theirs: Sequence[tuple[str, ...]]) -> bool:
+    """Whether each module of the reference has a counterpart with all its tensors, and possibly more buffers."""
+    return len(ours) == len(theirs) and not any(Counter(one) - Counter(mine) for mine, one in zip(ours, theirs))
+
+
 def _format_phase(phase: Phase | None) -> str:
     if phase is None:
         return "no more calls of modules"
-    mode = "training" if phase.training else "evaluation"
-    calls = f"{phase.calls} call{'s' * (phase.calls != 1)} of modules in {mode} mode"
+    mode = "" if phase.training is None else f" in {'training' if phase.training else 'evaluation'} mode"
+    calls = f"{phase.calls} call{'s' * (phase.calls != 1)} of modules{mode}"
     gradients = "with gradients" if phase.gradients else "without gradients"
     return f"{calls} {gradients} ({phase.samples} samples)"
 

@@ -62,9 +62,12 @@ class Steps(NamedTuple):
 
 
 class Phase(NamedTuple):
-    """Consecutive calls of modules in one mode, with the number of samples that they get."""
+    """Consecutive calls of modules in one mode, with the number of samples that they get.
 
-    training: bool
+    ``training`` is None for modules that compute the same in both modes.
+    """
+
+    training: bool | None
     gradients: bool
     calls: int
     samples: int
@@ -99,7 +102,8 @@ class Run:
         gradient_norms: the norm of all gradients before each optimizer step; None if they are sparse.
         phases: consecutive calls of modules in one mode: training, with gradients, calls, samples.
         rest_of_phases: SHA-256 of the calls beyond the recorded number; None if there are none.
-        module_states: a digest of the buffers and the other parameters of each module that was called, at the end.
+        module_states: for each of the last modules that were called, a digest of each of its tensors that is in no
+            optimizer, at the end.
         returned: the values of the script's top-level calls.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
@@ -150,7 +154,7 @@ class Run:
     gradient_norms: tuple[float | None, ...] = ()
     phases: tuple[Phase, ...] = ()
     rest_of_phases: str | None = None
-    module_states: tuple[str, ...] = ()
+    module_states: tuple[tuple[str, ...], ...] = ()
     returned: tuple[str, ...] = ()
     replaced: str | None = None
     unsupported: tuple[str, ...] = ()

@@ -232,7 +232,7 @@ def _stage(
         backward={name: tuple(both) for name, both in report.get("backward", {}).items()},
         gradient_norms=tuple(report.get("gradient_norms", ())),
         phases=tuple(Phase(*each) for each in report.get("phases", ())),
-        module_states=tuple(report.get("module_states", ())),
+        module_states=tuple(map(tuple, report.get("module_states", ()))),
         returned=tuple(report.get("returned", ())),
         recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
         output=notebook.name_cells(process.output).replace(str(scratch.project) + os.sep, ""),

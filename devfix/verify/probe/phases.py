@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
+import weakref
 from typing import Any
 
 from .parameters import digest
@@ -18,8 +19,9 @@ _MAX_MODULES = 8
 class Phases:
     """Outermost calls of modules with parameters, in order.
 
-    Consecutive calls in the same mode are one entry ``[training, gradients, calls, samples]``.  The number of samples
-    of a call is the first dimension of its first tensor.
+    Consecutive calls in the same mode are one entry ``[training, gradients, calls, samples]``.  ``training`` is null
+    for modules that compute the same in both modes.  The number of samples of a call is the first dimension of its
+    first tensor.
 
     Args:
         keep_modules: keep the last modules alive, to record their final state; on a real device this could exhaust its
@@ -34,6 +36,7 @@ class Phases:
         self._thread = threading.get_ident()
         self._keep_modules = keep_modules
         self._modules: dict[int, Any] = {}
+        self._dependence: Any = weakref.WeakKeyDictionary()
 
     def install(self) -> None:
         """Hook the calls of modules."""
@@ -59,7 +62,8 @@ class Phases:
 
         if torch.compiler.is_compiling() or next(module.parameters(), None) is None:
             return
-        mode = [bool(module.training), torch.is_grad_enabled()]
+        training = bool(module.training) if self._depends_on_mode(module) else None
+        mode = [training, torch.is_grad_enabled()]
         samples = _samples((args, kwargs))
         if self._entries and self._overflow_digest is None and self._entries[-1][:2] == mode:
             self._entries[-1][2] += 1
@@ -75,8 +79,14 @@ class Phases:
             if len(self._modules) > _MAX_MODULES:
                 del self._modules[next(iter(self._modules))]
 
+    def _depends_on_mode(self, module: Any) -> bool:
+        known = self._dependence.get(module)
+        if known is None:
+            known = self._dependence[module] = any(map(_reads_training, module.modules()))
+        return known
+
     def results(self, optimized: list[Any]) -> dict[str, Any]:
-        """Return the phases, and a digest of each module's final state, as JSON values.
+        """Return the phases, and digests of the tensors of each module's final state, as JSON values.
 
         Args:
             optimized: the optimizers' parameters, which are recorded elsewhere.
@@ -86,14 +96,19 @@ class Phases:
         states = []
         for module in self._modules.values():
             tensors = [*module.parameters(), *module.buffers()]
-            others = [each for each in tensors if id(each) not in known and not each.is_meta]
-            if others:
-                states.append(digest(others))
+            states.append([digest([each])[:16] for each in tensors if id(each) not in known and not each.is_meta])
         return {
             "phases": self._entries,
             "rest_of_phases": self._overflow_digest and self._overflow_digest.hexdigest(),
             "module_states": states,
         }
+
+
+def _reads_training(module: Any) -> bool:
+    """Whether a module's own code reads ``training``, and its dropout, if it has one, is not zero."""
+    code = getattr(type(module).forward, "__code__", None)
+    rate = getattr(module, "p", getattr(module, "dropout", None))
+    return (code is None or "training" in code.co_names) and not (isinstance(rate, (int, float)) and rate == 0)
 
 
 def _samples(value: Any, depth: int = 3) -> int:

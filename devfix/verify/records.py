@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from devfix.verify.outputs.collection import Outputs
+
 __all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps"]
 
 #: Supported types of real devices.
@@ -96,7 +98,8 @@ class Run:
         rest_of_recipe: SHA-256 of the steps beyond the recorded number; None if there are none.
         digest: SHA-256 of the ``parameters`` at the end; None if there are none.
         random: SHA-256 of the CPU's random state at the end.
-        output: the last 64 kB of its output.
+        output: the end of its output, 64 kB at most.
+        outputs: what it printed and the files that it wrote; those of its setup run included.
         wall: the script's wall time in seconds.
         memory_mb: its peak memory.
         gradient_norms: the norm of all gradients before each optimizer step; None if they are sparse.
@@ -145,6 +148,7 @@ class Run:
     digest: str | None = None
     random: str | None = None
     output: str = ""
+    outputs: Outputs = field(default_factory=Outputs, repr=False)
     wall: float = 0.0
     memory_mb: float = 0.0
     device_operations: int = 0

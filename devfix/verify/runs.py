@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from devfix.verify import outputs
 from devfix.verify.notebooks import RunnableScript
 from devfix.verify.probe import report_file
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
@@ -37,6 +38,9 @@ __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
+
+#: Characters of ``Run.output``.
+_OUTPUT_LIMIT = 64 << 10
 
 #: Report keys that are fields of :class:`Run` under the same name.
 _COPIED = [
@@ -172,19 +176,29 @@ def run(
     try:
         with scratch_copy(project, size_limit, keep) as copy:
             overlay(copy.project, changes or {})
+            before = outputs.snapshot(_output_folders(copy))  # what a setup run writes counts as well
+            printed = outputs.Captured("")
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _script_argument(stage_script, start, copy.project)
                 notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, copy, argv, stage_device, limits, python, environment, start, notebook)
+                result, printed = _stage(
+                    project, copy, argv, stage_device, limits, python, environment, start, notebook
+                )
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
-            return replace(result, setup_device=first, scratch=str(copy.project) if keep else None)
+            produced = outputs.collect(before, printed)
+            return replace(result, outputs=produced, setup_device=first, scratch=str(copy.project) if keep else None)
     except (CopyError, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
     except OSError as error:  # a full disk, or a deleted scratch folder
         raise RunError(f"{script} could not be run in a copy of {project}: {error}") from error
+
+
+def _output_folders(scratch: Scratch) -> dict[str, Path]:
+    """Return the folders in which a run may leave files, by the prefix of their names in reports."""
+    return {"": scratch.project, "/tmp/": scratch.folder / "tmp", "~/": scratch.home}
 
 
 def _script_argument(script: str, start: str, copy: Path) -> str:
@@ -202,8 +216,8 @@ def _stage(
     env: dict[str, str],
     start: str,
     notebook: RunnableScript,
-) -> Run:
-    """Run the probe once in a scratch copy and read its report."""
+) -> tuple[Run, outputs.Captured]:
+    """Run the probe once in a scratch copy; return its report and what it printed."""
     locations = ["--root", str(scratch.project), "--copy-of", str(project), "--simulator", str(SIMULATOR)]
     with tempfile.NamedTemporaryFile(prefix="devfix-report-") as handle:  # outside the folder that the run may write
         nonce = report_file.prepare(handle)
@@ -219,7 +233,8 @@ def _stage(
         report = report_file.read(handle, nonce) if process.stopped is None else {}
         report = notebook.add_cell_positions(report)
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
-    return Run(
+    printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
+    run = Run(
         device=device,
         failure=_failure(report, scratch.project),
         exit_code=exit_code if process.stopped is None else 0,
@@ -235,13 +250,14 @@ def _stage(
         module_states=tuple(map(tuple, report.get("module_states", ()))),
         returned=tuple(report.get("returned", ())),
         recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
-        output=notebook.name_cells(process.output).replace(str(scratch.project) + os.sep, ""),
+        output=(printed.head + printed.tail)[-_OUTPUT_LIMIT:],
         unsupported=tuple(report.get("unsupported", ())),
         stopped=process.stopped,
         exposed=process.exposed,
         has_report=bool(report),
         **{name: report[name] for name in _COPIED if name in report},
     )
+    return run, printed
 
 
 if __name__ == "__main__":

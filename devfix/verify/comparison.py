@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from devfix.verify.evidence import describe_changed_behavior, describe_changed_training
@@ -14,10 +14,15 @@ from devfix.verify.loss_comparison import (
     on_real_device,
     update_cosine,
 )
+from devfix.verify.outputs import Difference, differences
 from devfix.verify.records import Run
 from devfix.verify.training_invariants import describe_recipe_change
 
-__all__ = ["Comparison", "compare", "describe_dependence", "describe_evidence", "repeated"]
+__all__ = ["Comparison", "changed_outputs", "compare", "describe_dependence", "describe_evidence", "repeated"]
+
+
+#: Number of outputs that a verdict's reason names.
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,7 @@ class Comparison:
         status: ``same``, ``loss-differs`` or ``output-differs``.
         description: how they agree, or how they differ: a sentence without a subject.
         reached: number of losses before the first difference.
+        differences: of what the runs printed and wrote.
 
     """
 
@@ -38,6 +44,7 @@ class Comparison:
     status: str
     description: str
     reached: int
+    differences: tuple[Difference, ...] = ()
 
     @property
     def is_same(self) -> bool:
@@ -65,8 +72,8 @@ def compare(runs: Mapping[str, Run], name: str, reference: str, *, outputs: bool
     index = first_disagreement(run, other)
     reached = len(other.losses) if index is None else index
 
-    def result(status: str, description: str) -> Comparison:
-        return Comparison(name, reference, status, description, reached)
+    def result(status: str, description: str, changed: tuple[Difference, ...] = ()) -> Comparison:
+        return Comparison(name, reference, status, description, reached, changed)
 
     matched = match(runs, name, reference)
     if not matched.good:
@@ -76,10 +83,12 @@ def compare(runs: Mapping[str, Run], name: str, reference: str, *, outputs: bool
     if change is not None:
         return result("loss-differs", f"the losses match {reference}, but {change}")
     change = describe_changed_behavior(run, other)
-    if change is None and outputs:
-        change = _describe_changed_outputs(runs, name, reference)
+    changed = changed_outputs(runs, name, reference) if outputs else ()
+    if change is None and changed:
+        change = _describe_first(changed)
     if change is not None:
-        return result("output-differs", f"the losses match {reference}, but {change}" if run.losses else change)
+        reason = f"the losses match {reference}, but {change}" if run.losses else f"compared with {reference}, {change}"
+        return result("output-differs", reason, changed)
     return result("same", matched.description)
 
 
@@ -106,13 +115,27 @@ def _describe_other_difference(run: Run, other: Run) -> str:
     return describe_recipe_change(run, other) or "the final parameters differ"
 
 
-def _describe_changed_outputs(runs: Mapping[str, Run], name: str, reference: str) -> str | None:
-    return None
+def changed_outputs(runs: Mapping[str, Run], name: str, reference: str) -> tuple[Difference, ...]:
+    """Return what a run printed or wrote differently, or not at all; more lines, files and values are no difference."""
+    run, other = runs[name], runs[reference]
+    again = runs.get(repeated(reference))
+    found = differences(
+        run.outputs, other.outputs, None if again is None else again.outputs, exact=not on_real_device(run, other)
+    )
+    return tuple(each for each in found if each.theirs is not None)
+
+
+def _describe_first(changed: Sequence[Difference]) -> str:
+    more = len(changed) - 1
+    return str(changed[0]) + (f" (and {more} more difference{'s' * (more > 1)})" if more else "")
 
 
 def describe_evidence(run: Run, reference: Run) -> str | None:
     """Return which outputs agree, as the proof of a script without a training; None if no output depends on numbers."""
-    return None
+    if not run.outputs.is_evidence:
+        return None
+    parts = ", ".join(f"{name} ({contents})" for name, contents in reference.outputs.summary[:_MOST_NAMED])
+    return f"the outputs match: {parts}"
 
 
 def describe_dependence(runs: Mapping[str, Run], observed: str, unobserved: str) -> str | None:
@@ -120,4 +143,5 @@ def describe_dependence(runs: Mapping[str, Run], observed: str, unobserved: str)
     run, other = runs[unobserved], runs[observed]
     if run.stopped is None and run.outcome != other.outcome:
         return f"{unobserved} {run.outcome}, {observed} {other.outcome}"
-    return _describe_changed_outputs(runs, observed, unobserved)
+    changed = changed_outputs(runs, observed, unobserved)
+    return _describe_first(changed) if changed else None

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from devfix.verify.advice import describe_ending
 from devfix.verify.comparison import Comparison, compare, describe_evidence
 from devfix.verify.loss_comparison import agree, first_disagreement, match, on_real_device
+from devfix.verify.outputs import Difference
 from devfix.verify.records import Run
 from devfix.verify.training_invariants import format_shapes
 from devfix.verify.work_comparison import describe_moved_work
@@ -49,6 +50,7 @@ class Verdict:
             and repetitions such as ``patched/device in float64``.
         reference: name of the run with the expected losses; None if no losses were compared.
         silent: the original raised nothing but trained incorrectly.
+        differences: what the patched script prints and writes differently, or not at all.
 
     """
 
@@ -57,6 +59,7 @@ class Verdict:
     runs: dict[str, Run] = field(default_factory=dict)
     reference: str | None = None
     silent: bool = False
+    differences: tuple[Difference, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -210,7 +213,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _difference_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
-    return Verdict(found.status, found.description, runs, found.reference)
+    return Verdict(found.status, found.description, runs, found.reference, differences=found.differences)
 
 
 def trains_more(patched: Run, original: Run) -> bool:

@@ -171,3 +171,69 @@ def test_a_report_that_the_script_writes_is_not_read(tmp_path: Path) -> None:
     found = run("train.py", [], "cpu", project(tmp_path, forged))
 
     assert (found.ok, found.losses, found.has_report) == (False, (), False)
+
+
+METER = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+hits = torch.zeros(2)
+for step in range(4):
+    x = torch.randn(8, 4).to(device)
+    y = torch.randint(0, 2, (8,)).to(device)
+    scores = model(x)
+    loss = nn.functional.cross_entropy(scores, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    hits += (scores.argmax(1) == y).float().mean()[None].expand(2)
+print("hits", hits.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("repair", "status"),
+    [("hits = hits.to(device)\n    hits", "fixed"), ("counted = hits.to(device)\n    counted", "output-differs")],
+)
+def test_a_counter_that_counts_nothing_is_found_in_what_is_printed(repair: str, status: str, tmp_path: Path) -> None:
+    repaired = METER.replace("    hits +=", f"    {repair} +=")
+    found = prove(project(tmp_path / "a", METER), project(tmp_path / "b", repaired), "train.py")
+
+    assert found.status == status, found.reason
+    if status != "fixed":
+        assert found.differences[0].ours == "`hits [0.0, 0.0]`"
+
+
+INFERENCE = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = nn.Linear(4, 2).to(device).eval()
+x = torch.randn(8, 4)
+with torch.no_grad():
+    scores = model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("print(scores.mean().item())\n", "fixed"),
+        ("torch.save(scores, 'scores.pt')\n", "fixed"),
+        ("print('done')\n", "inconclusive"),
+        ("", "inconclusive"),
+    ],
+)
+def test_a_script_without_training_is_proved_by_its_outputs(ending: str, status: str, tmp_path: Path) -> None:
+    original, patched = INFERENCE + ending, INFERENCE.replace("model(x)", "model(x.to(device))") + ending
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == status, found.reason
+    if status == "fixed":
+        assert found.reason.startswith("the outputs match: printed output")

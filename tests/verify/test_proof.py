@@ -179,6 +179,17 @@ WRONG.update(
 )
 
 
+WRONG.update(
+    {
+        "other words are printed": (
+            edited('print(f"loss {loss.item():.4f}")', 'print("Loss:", float(loss), "on", loss.device)'),
+            "output-differs",
+        ),
+        "nothing is printed": (edited('    print(f"loss {loss.item():.4f}")\n', ""), "output-differs"),
+    }
+)
+
+
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """The runs of the broken script, which are the same for every patch."""
@@ -205,9 +216,6 @@ RIGHT = {
         TO_DEVICE, "where = next(model.parameters()).device; x, y = x.to(where), y.to(where)"
     ),
     "a move that is made twice": edited(TO_DEVICE, "x, y = x.to(device), y.to(device).to(device)"),
-    "other words are printed": edited(
-        'print(f"loss {loss.item():.4f}")', 'print("Loss:", float(loss), "on", loss.device)'
-    ),
     "the time is printed": edited("import torch\n", "import time, torch\nprint(time.time(), time.perf_counter())\n"),
     "a file of a random name": edited(
         "import torch\n", "import tempfile, torch, uuid\nopen(uuid.uuid4().hex, 'w').write('x')\ntempfile.mkstemp()\n"
@@ -221,7 +229,6 @@ RIGHT = {
         "    print",
         "    for _ in range(20): right = (loss.detach().cpu().reshape(1) + y.cpu()).eq(y.cpu()).float().mean()\n    print",
     ),
-    "nothing is printed": edited('    print(f"loss {loss.item():.4f}")\n', ""),
     "memory is handed back": edited("    print", "    if device.type == 'cuda': torch.cuda.empty_cache()\n    print"),
     "the result is saved": FIXED + "torch.save(model.state_dict(), 'last.pt')\n",
 }
@@ -331,8 +338,17 @@ def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, r
     assert reason in found.reason
 
 
-def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
-    found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
+def test_outputs_prove_what_too_few_losses_do_not(tmp_path: Path) -> None:
+    def shorter(script: str) -> str:
+        return edited("batch_size=8", "batch_size=16", script)
+
+    found = verdict(tmp_path / "printing", shorter(BROKEN), shorter(FIXED))
+    assert found.status == "fixed"
+    assert found.reason.startswith("the outputs match: printed output (2 lines); the script has 2 losses; ")
+
+    printing = '    print(f"loss {loss.item():.4f}")\n'
+    silent = [shorter(script).replace(printing, "") for script in (BROKEN, FIXED)]
+    found = verdict(tmp_path / "silent", *silent)
     assert found.status == "inconclusive"
     assert (
         "2 losses and 2 optimizer steps were recorded, at least 3 and 2 are required: let the script train longer"

@@ -80,10 +80,9 @@ class Phases:
                 del self._modules[next(iter(self._modules))]
 
     def _depends_on_mode(self, module: Any) -> bool:
-        known = self._dependence.get(module)
-        if known is None:
-            known = self._dependence[module] = any(map(_reads_training, module.modules()))
-        return known
+        if module not in self._dependence:
+            self._dependence[module] = any(map(_reads_training, module.modules()))
+        return bool(self._dependence[module])
 
     def results(self, optimized: list[Any]) -> dict[str, Any]:
         """Return the phases, and digests of the tensors of each module's final state, as JSON values.

@@ -16,7 +16,7 @@ import mmap
 import os
 import secrets
 from collections.abc import Mapping
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 __all__ = ["ReportFile", "prepare", "read"]
 
@@ -28,7 +28,7 @@ _START = _NONCE_BYTES + _LENGTH_BYTES
 _encode = json.dumps
 
 
-def prepare(file: BinaryIO) -> bytes:
+def prepare(file: IO[bytes]) -> bytes:
     """Make an empty file a report file, and return its nonce."""
     nonce = secrets.token_bytes(_NONCE_BYTES)
     file.write(nonce)
@@ -37,7 +37,7 @@ def prepare(file: BinaryIO) -> bytes:
     return nonce
 
 
-def read(file: BinaryIO, nonce: bytes) -> dict[str, Any]:
+def read(file: IO[bytes], nonce: bytes) -> dict[str, Any]:
     """Return the report in a file; empty if there is none, or the probe did not write it."""
     file.seek(0)
     if file.read(_NONCE_BYTES) != nonce:

@@ -164,7 +164,7 @@ def prepare_experiment(
 ) -> Experiment:
     """Return the experiment for a script, its arguments, and the run options."""
     from devfix.verify.experiment import Limits, prepare
-    from devfix.verify.file_access import named_paths
+    from devfix.verify.sandbox import named_paths
 
     words: list[str] = []
     if setup is not None:

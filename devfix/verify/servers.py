@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, explain_unusable, is_too_old
 from devfix.verify.outputs import Captured
-from devfix.verify.probe.file_view import FileView
+from devfix.verify.probe.confinement.file_view import FileView
 from devfix.verify.probe.supervisor import Limits
 
 __all__ = ["ProcessResult", "ServerDied", "execute", "interpreter_info"]
@@ -253,7 +253,7 @@ def execute(
         cwd: the run's working directory.
         env: its complete environment.
         files: the files that it sees.
-        report: existing file in its scratch folder for the probe's report.
+        report: existing file with a nonce, for the probe's report.
         limits: its limits on time, memory, disk and processes.
 
     Raises:
@@ -261,7 +261,7 @@ def execute(
 
     """
     server = _server(python)
-    fifo = report.with_suffix(".output")
+    fifo = Path(files.folder, f"{report.name}.output")
     os.mkfifo(fifo)
     reader = _OutputReader(fifo)
     message = {

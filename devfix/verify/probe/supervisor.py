@@ -19,8 +19,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .confinement import Confinement
-from .file_view import FileView
+from .confinement import Confinement, FileView
 
 __all__ = ["DEFAULT_DISK_MB", "DEFAULT_PROCESSES", "Limits", "adopt_orphans", "children", "supervise"]
 

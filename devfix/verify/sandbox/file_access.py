@@ -10,7 +10,7 @@ from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
-from devfix.verify.probe.file_view import FileView
+from devfix.verify.probe.confinement.file_view import FileView
 
 __all__ = ["CACHE_VARIABLES", "file_view", "home_folders", "is_private", "named_paths", "withheld_path"]
 

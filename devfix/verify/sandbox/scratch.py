@@ -12,8 +12,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from devfix.verify.file_access import CACHE_VARIABLES, home_folders, is_private
-from devfix.verify.probe.file_view import prepare
+from devfix.verify.probe.confinement.file_view import prepare
+from devfix.verify.sandbox.file_access import CACHE_VARIABLES, home_folders, is_private
 
 __all__ = [
     "CopyError",

@@ -54,25 +54,27 @@ class Failure:
 class Steps(NamedTuple):
     """Consecutive steps of an optimizer or a scheduler with the same settings.
 
-    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...); it is None for a scheduler.
+    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...), or of the scheduler.
     ``params`` is a digest of the shapes of the group's parameters.
     """
 
     name: str
-    groups: tuple[Mapping[str, Any], ...] | None
+    groups: tuple[Mapping[str, Any], ...]
     times: int
 
 
 class Phase(NamedTuple):
     """Consecutive calls of modules in one mode, with the number of samples that they get.
 
-    ``training`` is None for modules that compute the same in both modes.
+    ``training`` is None for modules that compute the same in both modes.  ``results`` is a digest of what the calls
+    without gradients return; empty with gradients, because the losses depend on the results.
     """
 
     training: bool | None
     gradients: bool
     calls: int
     samples: int
+    results: str = ""
 
 
 @dataclass(frozen=True)

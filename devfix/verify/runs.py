@@ -259,7 +259,7 @@ def _stage(
         phases=tuple(Phase(*each) for each in report.get("phases", ())),
         module_states=tuple(map(tuple, report.get("module_states", ()))),
         returned=tuple(report.get("returned", ())),
-        recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
+        recipe=tuple(Steps(name, tuple(groups), times) for name, groups, times in report.get("recipe", ())),
         output=(printed.head + printed.tail)[-_OUTPUT_LIMIT:],
         unsupported=tuple(report.get("unsupported", ())),
         stopped=process.stopped,

@@ -24,8 +24,11 @@ from devfix.verify.outputs.lines import has_computed_number
 from devfix.verify.outputs.text import split_lines
 from devfix.verify.outputs.values import Array, Value
 
-__all__ = ["Captured", "File", "Outputs", "collect"]
+__all__ = ["PRINTED", "Captured", "File", "Outputs", "collect"]
 
+
+#: Name of what a run prints, among its outputs.
+PRINTED = "printed output"
 
 _LARGEST_COPY = 4 << 20
 
@@ -135,7 +138,8 @@ class Outputs:
         printed = _count(sum(1 for line in (*self.lines, *self.tail) if line.strip()), "line")
         if self.omitted:
             printed += f", and {self.omitted} bytes in between"
-        return (("printed output", printed), *((name, file.contents) for name, file in sorted(self.files.items())))
+        files = tuple((name, file.contents) for name, file in sorted(self.files.items()))
+        return ((PRINTED, printed), *files) if any(map(str.strip, self.lines)) else files
 
 
 def collect(before: Snapshot, printed: Captured) -> Outputs:

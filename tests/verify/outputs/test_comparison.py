@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devfix.verify.outputs import Difference, File, Outputs, differences
+from devfix.verify.outputs import File, Outputs, differences
 from devfix.verify.outputs.values import array_of
 
 from .written import document, printed, report
@@ -159,7 +159,3 @@ def test_noise_never_hides_a_number_that_two_reference_runs_agree_on(leaves, dat
     found = differences(document(ours), document(leaves), document(repeated), True)
 
     assert [difference.where for difference in found] == [f"metrics.json: `{changed}`" if changed else "metrics.json"]
-
-
-def test_a_difference_is_a_tuple_of_three():
-    assert Difference("a", "1", "2") == ("a", "1", "2")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from devfix.verify.outputs.collection import Outputs
 
-__all__ = ["REAL_DEVICES", "Failure", "Run", "RunError", "Steps"]
+__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps"]
 
 #: Supported types of real devices.
 REAL_DEVICES = ("cuda", "mps", "xpu")
@@ -54,13 +54,27 @@ class Failure:
 class Steps(NamedTuple):
     """Consecutive steps of an optimizer or a scheduler with the same settings.
 
-    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...); it is None for a scheduler.
+    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...), or of the scheduler.
     ``params`` is a digest of the shapes of the group's parameters.
     """
 
     name: str
-    groups: tuple[Mapping[str, Any], ...] | None
+    groups: tuple[Mapping[str, Any], ...]
     times: int
+
+
+class Phase(NamedTuple):
+    """Consecutive calls of modules in one mode, with the number of samples that they get.
+
+    ``training`` is None for modules that compute the same in both modes.  ``results`` is a digest of what the calls
+    without gradients return; empty with gradients, because the losses depend on the results.
+    """
+
+    training: bool | None
+    gradients: bool
+    calls: int
+    samples: int
+    results: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,9 +104,16 @@ class Run:
         outputs: what it printed and the files that it wrote; those of its setup run included.
         wall: the script's wall time in seconds.
         memory_mb: its peak memory.
+        gradient_norms: the norm of all gradients before each optimizer step; None if they are sparse.
+        phases: consecutive calls of modules in one mode: training, with gradients, calls, samples.
+        rest_of_phases: SHA-256 of the calls beyond the recorded number; None if there are none.
+        module_states: for each of the last modules that were called, a digest of each of its tensors that is in no
+            optimizer, at the end.
+        returned: the values of the script's top-level calls.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
-        device_training, all_training: the same for calls of the training: steps of a backward pass, and calls that
-            read or write a parameter.
+        work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
+        backward: calls on accelerators and on the CPU, by operator of the backward passes.
+        replaced: a function of the recorder that the script replaced; None if it replaced none.
         unsupported: features that the simulator does not model and the script used.
         stopped: the reason for stopping it, as a sentence or ``time``; None if it ended by itself.
         ended_early: it was stopped after ``max_steps`` steps.
@@ -134,8 +155,14 @@ class Run:
     memory_mb: float = 0.0
     device_operations: int = 0
     all_operations: int = 0
-    device_training: int = 0
-    all_training: int = 0
+    work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    gradient_norms: tuple[float | None, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    rest_of_phases: str | None = None
+    module_states: tuple[tuple[str, ...], ...] = ()
+    returned: tuple[str, ...] = ()
+    replaced: str | None = None
     unsupported: tuple[str, ...] = ()
     stopped: str | None = None
     ended_early: bool = False

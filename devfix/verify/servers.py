@@ -253,7 +253,7 @@ def execute(
         cwd: the run's working directory.
         env: its complete environment.
         folder: its writable folder.
-        report: existing file in ``folder`` for the probe's report.
+        report: existing file with a nonce, for the probe's report.
         limits: its limits on time, memory, disk and processes.
 
     Raises:
@@ -261,7 +261,7 @@ def execute(
 
     """
     server = _server(python)
-    fifo = report.with_suffix(".output")
+    fifo = folder / f"{report.name}.output"
     os.mkfifo(fifo)
     reader = _OutputReader(fifo)
     message = {

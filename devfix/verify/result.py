@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from devfix.verify.loss_comparison import in_float64, on_real_device
-from devfix.verify.outputs import differences
+from devfix.verify.comparison import changed_outputs
+from devfix.verify.loss_comparison import in_float64
 
 if TYPE_CHECKING:
     from devfix.verify.experiment import Experiment
@@ -80,13 +80,11 @@ class Proof:
 
     @cached_property
     def output_differences(self) -> tuple[Difference, ...]:
-        """What the patched script produces on the device and the reference does not, or the other way around."""
+        """What the patched script produces differently on the device, or not at all."""
         patched, reference = self._compared_runs
         if not (patched.ok and reference.ok):
             return ()
-        again = self.verdict.runs.get(f"{self.compared_with} again")
-        repeated = None if again is None else again.outputs
-        return differences(patched.outputs, reference.outputs, repeated, not on_real_device(patched, reference))
+        return changed_outputs(self.verdict.runs, "patched/device", self.compared_with)
 
     @property
     def outputs(self) -> tuple[tuple[str, str, int], ...]:

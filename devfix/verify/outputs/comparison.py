@@ -18,6 +18,7 @@ from devfix.verify.outputs.values import Array, Value
 __all__ = ["Difference", "differences"]
 
 _LONGEST_SHOWN = 100
+_CONTEXT = 50
 
 _MISSING = object()
 
@@ -88,7 +89,20 @@ def _line_differences(
     output: str = PRINTED,
 ) -> Iterator[Difference]:
     for change in line_changes(ours, theirs, repeated, exact):
-        yield Difference(f"line {change.number} of {name}", _quoted(change.ours), _quoted(change.theirs), output)
+        yield Difference(f"line {change.number} of {name}", *_quoted_pair(change.ours, change.theirs), output)
+
+
+def _quoted_pair(ours: str | None, theirs: str | None) -> tuple[str | None, str | None]:
+    """Return both lines; of long ones the part from shortly before the first difference on."""
+    if ours is None or theirs is None:
+        return _quoted(ours), _quoted(theirs)
+    ours, theirs = ours.strip(), theirs.strip()
+    pairs = enumerate(zip(ours, theirs))
+    common = next((at for at, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+    start = max(0, common - _CONTEXT) if max(len(ours), len(theirs)) > _LONGEST_SHOWN else 0
+    if start:
+        ours, theirs = f"…{ours[start:]}", f"…{theirs[start:]}"
+    return _quoted(ours), _quoted(theirs)
 
 
 def _quoted(text: str | None) -> str | None:
@@ -136,8 +150,8 @@ def _content_differences(name: str, ours: File, theirs: File, repeated: File, ex
         if repeated.kind == theirs.kind:
             yield Difference(name, ours.contents, theirs.contents, name)
         return
-    if ours.kind == "copy":
-        if ours.note != theirs.note == repeated.note:
+    if ours.kind in ("copy", "link"):
+        if vocabulary.name_pattern(ours.note) != vocabulary.name_pattern(theirs.note) and theirs.note == repeated.note:
             yield Difference(name, ours.contents, theirs.contents, name)
     elif ours.kind == "text":
         yield from _line_differences(name, ours.lines, theirs.lines, repeated.lines, exact, name)

@@ -6,7 +6,7 @@ Each script is :data:`TRAINING` and one entry of :data:`REPORTS`.
 # ruff: noqa: E501
 from __future__ import annotations
 
-__all__ = ["NEEDS", "REPORTS", "SPOILT_EVALUATION", "SPOILT_REPORTS", "TRAINING", "script"]
+__all__ = ["NEEDS", "REPORTS", "SPOILT_EVALUATION", "SPOILT_REPORTS", "TRAINING", "script", "spoilt"]
 
 TRAINING = """\
 import torch
@@ -374,37 +374,34 @@ print(probabilities.mean(0), evaluate())
 """,
 }
 
-_DEVICE_ERROR = "            x, y = x.to(device), y.to(device)\n            scores"
+_MOVE = "            x, y = x.to(device), y.to(device)\n            scores"
 
 #: Edits of TRAINING that leave every loss of the training as it is.
 SPOILT_EVALUATION = {
     "caught": (
-        "    with torch.no_grad():\n        for x, y in test:\n" + _DEVICE_ERROR,
+        "    with torch.no_grad():\n        for x, y in test:\n" + _MOVE,
         "    with torch.no_grad():\n        for x, y in []:\n            scores",
     ),
     "swallowed": (
-        "def evaluate():\n",
-        "def evaluate():\n    try:\n        return evaluated()\n    except RuntimeError:\n        return 0.0, 0.0\n\n\ndef evaluated():\n",
+        _MOVE + " = model(x)\n",
+        "            y = y.to(device)\n            try:\n                scores = model(x)\n            except RuntimeError:\n                continue\n",
     ),
     "in-training-mode": ("    model.eval()\n    hits", "    hits"),
     "constant": ("    return total / 16, hits / 16", "    return 1.0, 1.0"),
     "half-of-the-data": ("        for x, y in test:", "        for x, y in list(test)[:1]:"),
 }
 
-_SAVED_STATE = {
-    "zeroed": ("torch.save(", "[p.data.zero_() for p in model.parameters()]\ntorch.save("),
-    "untrained": ("torch.save(", "model[0].reset_parameters()\ntorch.save("),
-}
+_ZEROED = ('print("val", evaluate())\n', 'print("val", evaluate())\n[p.data.zero_() for p in model.parameters()]\n')
+_UNTRAINED = ('print("val", evaluate())\n', 'print("val", evaluate())\nmodel[0].reset_parameters()\n')
 
-#: Edits of reports, by report.
+#: Edits of reports, by report and name of the edit.
 SPOILT_REPORTS = {
-    ("legacy-and-whole-model", "zeroed"): _SAVED_STATE["zeroed"],
-    ("legacy-and-whole-model", "untrained"): _SAVED_STATE["untrained"],
-    ("ema", "zeroed"): _SAVED_STATE["zeroed"],
+    ("legacy-and-whole-model", "zeroed"): _ZEROED,
+    ("legacy-and-whole-model", "untrained"): _UNTRAINED,
+    ("ema", "zeroed"): _ZEROED,
     ("ema", "not-averaged"): ("            mine.lerp_(theirs, 0.1)\n", "            pass\n"),
     ("ema", "missing"): (', "ema": averaged.state_dict()', ""),
     ("best-and-last", "without-optimizer"): (', "optimizer": optimizer.state_dict()', ""),
-    ("best-and-last", "no-early-stopping"): ("patience > 1", "patience > 9"),
     ("numpy", "other-predictions"): ("scores.argmax(1))", "scores.argmin(1))"),
     ("pickle", "weights-lost"): ("model.named_parameters()}", "[]}"),
     ("confusion-matrix", "not-counted"): ("matrix[label, guess] += 1", "matrix[label, guess] + 1"),
@@ -418,3 +415,11 @@ SPOILT_REPORTS = {
 def script(report: str) -> str:
     """Return the script with this report."""
     return TRAINING + REPORTS[report].lstrip()
+
+
+def spoilt(report: str, edit: str) -> str:
+    """Return the script with this report and an edit that spoils it; what it replaces is there once."""
+    old, new = SPOILT_REPORTS.get((report, edit)) or SPOILT_EVALUATION[edit]
+    source = script(report)
+    assert source.count(old) == 1, (report, edit)
+    return source.replace(old, new)

@@ -36,6 +36,12 @@ def test_a_difference_reads_as_a_sentence():
     assert told(printed("a 0.5\n"), printed("a 0.5\nb 0.5\n")) == ["line 2 of the output is missing: `b 0.5`"]
 
 
+def test_a_long_line_is_shown_from_shortly_before_its_difference():
+    (line,) = told(printed("word " * 60 + "acc 0.5"), printed("word " * 60 + "acc 0.75"))
+
+    assert len(line) < 200 and "acc 0.5` instead of `…" in line and line.endswith("acc 0.75`")
+
+
 def test_arrays_are_shown_by_the_first_sample_that_differs():
     (zeros,) = told(document({"w": array(0, 0)}, "m.pt"), document({"w": array(1, 2)}, "m.pt"))
     (other,) = told(document({"w": array(1, 3)}, "m.pt"), document({"w": array(1, 2)}, "m.pt"))

@@ -119,6 +119,8 @@ class Run:
         ended_early: it was stopped after ``max_steps`` steps.
         exposed: resources that the kernel could not isolate: ``network``, ``files`` outside the scratch copy, and
             other ``processes``.
+        left_out: files that were not copied because they may hold credentials, by their path within the project.
+        withheld: an existing path in the failure's message that the run was not allowed to read; else None.
         has_report: the probe wrote its report; False if the script exited with ``os._exit`` or was killed.
         precision: the lowest precision used on a real accelerator.
         torch: PyTorch's version.
@@ -167,6 +169,8 @@ class Run:
     stopped: str | None = None
     ended_early: bool = False
     exposed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    withheld: str | None = None
     has_report: bool = True
     precision: str = "float32"
     torch: str = ""

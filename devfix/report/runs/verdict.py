@@ -111,13 +111,14 @@ def _show_outputs(proof: Proof, to: Console) -> None:
 
     if not proof.outputs:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for heading in ("output", "contents"):
         table.add_column(heading, overflow="fold")
     table.add_column("differences", justify="right", no_wrap=True)
     for name, contents, count in _first_outputs(proof.outputs):
         table.add_row(*(Text(printable(cell)) for cell in (name, contents, str(count))))
     to.print(table)
+    to.print()
     for line in difference_lines(proof):
         to.print(Text(f"output: {line}"), soft_wrap=True)
 

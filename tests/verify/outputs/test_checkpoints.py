@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import io
 import pickle
 from contextlib import suppress
@@ -106,6 +107,12 @@ def test_the_device_of_a_checkpoint_is_left_out(tmp_path):
     moved = data.replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0")
 
     assert moved != data and read(tmp_path, moved) == read(tmp_path, data)
+
+
+def test_moments_in_a_pickle_are_left_out():
+    one, other = ({"at": datetime.datetime(2026, 11, day), "loss": 0.5} for day in (1, 2))
+
+    assert parse_bytes(pickle.dumps(one)).values == parse_bytes(pickle.dumps(other)).values
 
 
 @pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])

@@ -122,12 +122,18 @@ def _without_moved(changes: list[Change]) -> Iterator[Change]:
     """Yield the changes without lines that only come in another order, as those of several processes do."""
     ours = Counter(parse_line(each.ours) for each in changes if each.ours is not None)
     theirs = Counter(parse_line(each.theirs) for each in changes if each.theirs is not None)
-    moved = ours & theirs
+    moved_ours, moved_theirs = ours & theirs, ours & theirs
     for change in changes:
-        texts = [text for text in (change.ours, change.theirs) if text is not None]
-        if all(parse_line(text) in moved for text in texts) or (len(texts) == 1 and _may_be_alone(texts[0])):
-            continue
-        yield change
+        sides = [
+            (moved, parse_line(text))
+            for moved, text in ((moved_ours, change.ours), (moved_theirs, change.theirs))
+            if text is not None
+        ]
+        if all(moved[line] for moved, line in sides):
+            for moved, line in sides:
+                moved[line] -= 1
+        elif len(sides) == 2 or not _may_be_alone(change.ours or change.theirs or ""):
+            yield change
 
 
 def _may_be_alone(text: str) -> bool:

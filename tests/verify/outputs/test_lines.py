@@ -88,6 +88,7 @@ def test_settings_of_the_device_may_differ_beside_others_that_may_not():
 def test_lines_of_several_processes_may_come_in_another_order():
     assert changes("a 0.5\nb 0.25\nc 1.5\n", "b 0.25\na 0.5\nc 1.5\n") == []
     assert changes("worker 1 has 0.5\nworker 2 has 1.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n") == []
+    assert len(changes("a 0.5\nb 1.5\n", "b 1.5\na 0.5\na 0.5\n")) == 1
     assert len(changes("worker 1 has 1.5\nworker 2 has 0.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n")) == 2
 
 

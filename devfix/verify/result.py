@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Proof", "describe_device", "largest_difference"]
 
-#: The rows of the table; runs without device checks are shown only if they are the reference.
+#: The rows of the table; runs without device checks are shown only if they are the reference, controls never.
 ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
 _UNCHECKED = ("original/unchecked", "patched/unchecked")
+_CONTROLS = ("again", "unobserved")
 #: Resources that the kernel could not isolate from the script.
 _EXPOSED = {
     "network": "the network",
@@ -57,7 +58,8 @@ class Proof:
     def rows(self) -> tuple[str, ...]:
         """Names of the runs in the table."""
         reference = self.verdict.reference
-        more = (name for name in self.verdict.runs if name == reference or name not in _UNCHECKED)
+        shown = (name for name in self.verdict.runs if not name.endswith(_CONTROLS))
+        more = (name for name in shown if name == reference or name not in _UNCHECKED)
         return tuple(dict.fromkeys((*ROWS, *more)))
 
     @property

@@ -70,9 +70,12 @@ WRONG_HEAD = {
         "step 1 of the optimizers (AdamW) has lr=0.1 instead of 0.01",
     ),
     "another weight decay": (edited("weight_decay=0.1", "weight_decay=0", REPAIRED), "weight_decay=0 instead of 0.1"),
-    "another optimizer": (edited("optim.AdamW(", "optim.Adam(", REPAIRED), "a step of Adam instead of AdamW"),
+    "another optimizer": (
+        edited("optim.AdamW(", "optim.Adam(", REPAIRED),
+        "a step of Adam where the reference has a step of AdamW",
+    ),
     "another schedule": (edited("optimizer, 2)", "optimizer, 3)", REPAIRED), "(AdamW) has lr=0.01 instead of 0.001"),
-    "no schedule": (edited("    scheduler.step()\n", "", REPAIRED), "instead of StepLR"),
+    "no schedule": (edited("    scheduler.step()\n", "", REPAIRED), "where the reference has a step of StepLR"),
     "one more step of the schedule": (REPAIRED + "scheduler.step()\n", "StepLR steps more times"),
     "the batches after the first in another order": (
         edited(", shuffle=True)", ", sampler=order)", REPAIRED).replace(
@@ -80,7 +83,10 @@ WRONG_HEAD = {
         ),
         "more parameters train, but",
     ),
-    "a smaller norm": (edited("(), 1.0)", "(), 0.1)", REPAIRED), "their initial values or first gradients differ"),
+    "a smaller norm": (
+        edited("(), 1.0)", "(), 0.1)", REPAIRED),
+        "call 1 of clip_grad_norm_ has max_norm=0.1 instead of 1.0",
+    ),
     "gradients of later steps are scaled": (
         edited(STEP, f"    seen.append(1)\n    if len(seen) > 3: model[0].weight.grad *= 10\n{STEP}", REPAIRED).replace(
             LOOP, f"seen = []\n{LOOP}"

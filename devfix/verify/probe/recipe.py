@@ -1,7 +1,8 @@
-"""Training recipe: the settings of each optimizer step, and the scheduler steps in between."""
+"""Training recipe: the settings of each optimizer step, and the scheduler steps and gradient clipping in between."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from typing import Any
@@ -21,8 +22,17 @@ _IGNORED = frozenset(
 )
 
 
+#: Functions that clip gradients, with the names of their settings in order.
+_CLIPPING = {
+    "clip_grad_norm_": ("parameters", "max_norm", "norm_type"),
+    "clip_grad_value_": ("parameters", "clip_value"),
+}
+
+
 class Recipe:
     """Entries ``[class name, settings of each parameter group, times]``; a scheduler's settings are null.
+
+    The entry of a clipping function has one group with its arguments.
 
     ``params`` in the settings is a digest of the shapes of the group's parameters.  Scheduler steps before the first
     optimizer step are ignored, because a scheduler steps once in its constructor.
@@ -34,12 +44,28 @@ class Recipe:
         self._shapes: dict[tuple[int, int], str] = {}
 
     def install(self) -> None:
-        """Hook the schedulers; the recorder calls :meth:`note_optimizer` for optimizers."""
+        """Hook schedulers and clipping functions; the recorder calls :meth:`note_optimizer` for optimizers."""
+        from torch.nn import utils
         from torch.optim import lr_scheduler
 
         for found in list(vars(lr_scheduler).values()):
             if isinstance(found, type) and "step" in vars(found) and hasattr(found, "get_last_lr"):
                 self._hook(found)
+        for name, names in _CLIPPING.items():
+            self._hook_clipping(utils, name, names)
+
+    def _hook_clipping(self, library: Any, name: str, names: tuple[str, ...]) -> None:
+        real = getattr(library, name)
+
+        @functools.wraps(real)
+        def clip(*args: Any, **kwargs: Any) -> Any:
+            settings = {**dict(zip(names, args)), **kwargs}
+            with untracked():
+                plain = {key: _plain(settings[key]) for key in names[1:] if key in settings}
+            self._note(name, [{**plain, "params": ""}])
+            return real(*args, **kwargs)
+
+        setattr(library, name, clip)
 
     def _hook(self, scheduler: Any) -> None:
         real = scheduler.step

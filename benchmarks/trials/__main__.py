@@ -58,9 +58,7 @@ def main() -> int:
     if options.json:
         options.json.write_text(json.dumps([_as_dict(r) for r in results], indent=1) + "\n", encoding="utf-8")
     if options.table:
-        pages.rewrite(
-            options.table, tables.BEGIN, tables.END, tables.markdown(results, version("torch"), options.device)
-        )
+        pages.rewrite(options.table, tables.SECTION, tables.markdown(results, version("torch"), options.device))
     return int(any(result.is_off for result in results))
 
 

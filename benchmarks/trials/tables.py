@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from benchmarks.trials.judgement import Result
 
-BEGIN = "<!-- trials: written by python -m benchmarks.trials -->"
-END = "<!-- end of trials -->"
+SECTION = "trials"
+_COMMAND = "python -m benchmarks.trials --table docs/verification.md"
 
 
 def totals(results: Sequence[Result]) -> str:
@@ -28,8 +28,7 @@ def markdown(results: Sequence[Result], torch_version: str, device: str) -> str:
     """Return the section: totals, a row for each program, and a row for each trial with an unexpected verdict."""
     name = "a simulated CUDA device" if device == "sim" else "a CUDA device"
     lines = [
-        f"Made by `python -m benchmarks.trials --table docs/verification.md` on {name}, torch {torch_version}, "
-        f"Python {platform.python_version()}.",
+        f"Made by `{_COMMAND}` on {name}, torch {torch_version}, Python {platform.python_version()}.",
         "",
         *totals(results).split("\n"),
         "",

@@ -27,10 +27,11 @@ class LanguageModel(nn.Module):
         self.position = nn.Embedding(context, dim)
         self.norm = nn.LayerNorm(dim)
         self.attention = Attention(dim, heads, context)
+        self.drop = nn.Dropout(0.1)
         self.head = nn.Linear(dim, vocab)
 
     def forward(self, ids):
         positions = torch.arange(ids.size(1))
         x = self.token(ids) + self.position(positions)
         x = x + self.attention(self.norm(x))
-        return self.head(x)
+        return self.head(self.drop(x))

@@ -23,7 +23,7 @@ class EarlyStopping:
 
 
 class Trainer:
-    def __init__(self, model, train_set, valid_set, out_dir, lr=5e-3, max_epochs=4):
+    def __init__(self, model, train_set, valid_set, out_dir, lr=0.1, max_epochs=5):
         self.device = "cuda" if torch.cuda.is_available() else "cpu"
         self.model = model.to(self.device)
         self.train_loader = DataLoader(train_set, batch_size=16, shuffle=True)

@@ -12,6 +12,7 @@ from typing import Protocol
 from devfix.verify.comparison import describe_dependence, repeated
 from devfix.verify.confirmation import confirm_silent_fix
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
+from devfix.verify.probe.supervisor import DEFAULT_DISK_MB
 from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
 from devfix.verify.verdict import Verdict, judge
@@ -47,6 +48,8 @@ def prove(
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
+    disk_mb: int = DEFAULT_DISK_MB,
+    allow_read: Sequence[str] = (),
 ) -> Verdict:
     """Run the original and the patched project on the CPU and on the accelerator, and compare.
 
@@ -75,6 +78,8 @@ def prove(
         kind: the type of the simulated device.
         torchrun: set torchrun's environment variables.
         compiled: leave ``torch.compile`` on.
+        disk_mb: limit on the size of a run's files.
+        allow_read: files and folders that a run may read, although they are hidden or not copied by default.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
@@ -109,6 +114,8 @@ def prove(
             kind=kind,
             torchrun=torchrun,
             compiled=compiled,
+            disk_mb=disk_mb,
+            allow_read=allow_read,
             unobserved=unobserved,
         )
 

@@ -54,25 +54,27 @@ class Failure:
 class Steps(NamedTuple):
     """Consecutive steps of an optimizer or a scheduler with the same settings.
 
-    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...); it is None for a scheduler.
+    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...), or of the scheduler.
     ``params`` is a digest of the shapes of the group's parameters.
     """
 
     name: str
-    groups: tuple[Mapping[str, Any], ...] | None
+    groups: tuple[Mapping[str, Any], ...]
     times: int
 
 
 class Phase(NamedTuple):
     """Consecutive calls of modules in one mode, with the number of samples that they get.
 
-    ``training`` is None for modules that compute the same in both modes.
+    ``training`` is None for modules that compute the same in both modes.  ``results`` is a digest of what the calls
+    without gradients return; empty with gradients, because the losses depend on the results.
     """
 
     training: bool | None
     gradients: bool
     calls: int
     samples: int
+    results: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,8 @@ class Run:
         ended_early: it was stopped after ``max_steps`` steps.
         exposed: resources that the kernel could not isolate: ``network``, ``files`` outside the scratch copy, and
             other ``processes``.
+        left_out: files that were not copied because they may hold credentials, by their path within the project.
+        withheld: an existing path in the failure's message that the run was not allowed to read; else None.
         has_report: the probe wrote its report; False if the script exited with ``os._exit`` or was killed.
         precision: the lowest precision used on a real accelerator.
         torch: PyTorch's version.
@@ -165,6 +169,8 @@ class Run:
     stopped: str | None = None
     ended_early: bool = False
     exposed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    withheld: str | None = None
     has_report: bool = True
     precision: str = "float32"
     torch: str = ""

@@ -22,7 +22,7 @@ _CONTROLS = ("again", "unobserved")
 #: Resources that the kernel could not isolate from the script.
 _EXPOSED = {
     "network": "the network",
-    "files": "files outside its scratch copy (writable, and credentials readable)",
+    "files": "files outside its scratch copy (writable, and credentials and sockets of other programs within reach)",
     "processes": "other processes",
 }
 
@@ -86,6 +86,11 @@ class Proof:
         if self.experiment.project.starts_outside:
             effect = "files written there remain" if "files" in exposed else "files written there are discarded"
             found.append(f"the working directory {self.experiment.project.start} is not copied: {effect}")
+        left_out = sorted({name for run in self.verdict.runs.values() for name in run.left_out})
+        if left_out:
+            found.append(
+                f"not copied, because they may hold credentials: {', '.join(left_out)} (copy them with --allow-read)"
+            )
         if exposed:
             parts = ", ".join(description for part, description in _EXPOSED.items() if part in exposed)
             found.append(f"the kernel cannot isolate the script from {parts}")

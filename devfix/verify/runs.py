@@ -28,8 +28,10 @@ from devfix.verify.sandbox import (
     Scratch,
     UnsafeChange,
     clean_environment,
+    file_view,
     overlay,
     scratch_copy,
+    withheld_path,
 )
 from devfix.verify.servers import SIMULATOR, ServerDied, execute
 from devfix.verify.torchrun import torchrun_environment
@@ -120,6 +122,7 @@ def run(
     compiled: bool = False,
     provenance: bool = False,
     device_map: bool = False,
+    allow_read: Sequence[str] = (),
     unobserved: bool = False,
 ) -> Run:
     """Run a script in a scratch copy of its project.
@@ -154,6 +157,7 @@ def run(
         compiled: leave ``torch.compile`` on.
         provenance: record the origin of each tensor, and report the origins of the failing values.
         device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
+        allow_read: files and folders that the run may read, although they are hidden or not copied by default.
         unobserved: run on the CPU without recording anything but the outputs.
 
     Raises:
@@ -174,7 +178,7 @@ def run(
     environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
-        with scratch_copy(project, size_limit, keep) as copy:
+        with scratch_copy(project, size_limit, keep, allow_read) as copy:
             overlay(copy.project, changes or {})
             before = outputs.snapshot(_output_folders(copy))  # what a setup run writes counts as well
             printed = outputs.Captured("")
@@ -183,7 +187,7 @@ def run(
                 notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
                 result, printed = _stage(
-                    project, copy, argv, stage_device, limits, python, environment, start, notebook
+                    project, copy, argv, stage_device, limits, python, environment, start, notebook, allow_read
                 )
                 if not result.ok:
                     break
@@ -216,8 +220,11 @@ def _stage(
     env: dict[str, str],
     start: str,
     notebook: RunnableScript,
+    allow_read: Sequence[str],
 ) -> tuple[Run, outputs.Captured]:
     """Run the probe once in a scratch copy; return its report and what it printed."""
+    working = Path(start) if os.path.isabs(start) else None
+    files = file_view(scratch.folder, scratch.home, project, scratch.project, working, allow_read)
     locations = ["--root", str(scratch.project), "--copy-of", str(project), "--simulator", str(SIMULATOR)]
     with tempfile.NamedTemporaryFile(prefix="devfix-report-") as handle:  # outside the folder that the run may write
         nonce = report_file.prepare(handle)
@@ -226,7 +233,7 @@ def _stage(
             [*locations, *argv],
             scratch.project / start,
             clean_environment(scratch, env),
-            scratch.folder,
+            files,
             Path(handle.name),
             limits,
         )
@@ -234,9 +241,12 @@ def _stage(
         report = notebook.add_cell_positions(report)
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
     printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
+    message = (report.get("exception") or {}).get("text", "")
     run = Run(
         device=device,
         failure=_failure(report, scratch.project),
+        left_out=scratch.left_out,
+        withheld=withheld_path(message, project, start, scratch.project, allow_read),
         exit_code=exit_code if process.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
@@ -249,7 +259,7 @@ def _stage(
         phases=tuple(Phase(*each) for each in report.get("phases", ())),
         module_states=tuple(map(tuple, report.get("module_states", ()))),
         returned=tuple(report.get("returned", ())),
-        recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
+        recipe=tuple(Steps(name, tuple(groups), times) for name, groups, times in report.get("recipe", ())),
         output=(printed.head + printed.tail)[-_OUTPUT_LIMIT:],
         unsupported=tuple(report.get("unsupported", ())),
         stopped=process.stopped,

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, explain_unusable, is_too_old
 from devfix.verify.outputs import Captured
+from devfix.verify.probe.confinement.file_view import FileView
 from devfix.verify.probe.supervisor import Limits
-from devfix.verify.sandbox import secret_paths
 
 __all__ = ["ProcessResult", "ServerDied", "execute", "interpreter_info"]
 
@@ -241,7 +241,7 @@ def execute(
     argv: list[str],
     cwd: Path,
     env: dict[str, str],
-    folder: Path,
+    files: FileView,
     report: Path,
     limits: Limits,
 ) -> ProcessResult:
@@ -252,7 +252,7 @@ def execute(
         argv: the probe's arguments.
         cwd: the run's working directory.
         env: its complete environment.
-        folder: its writable folder.
+        files: the files that it sees.
         report: existing file with a nonce, for the probe's report.
         limits: its limits on time, memory, disk and processes.
 
@@ -261,7 +261,7 @@ def execute(
 
     """
     server = _server(python)
-    fifo = folder / f"{report.name}.output"
+    fifo = Path(files.folder, f"{report.name}.output")
     os.mkfifo(fifo)
     reader = _OutputReader(fifo)
     message = {
@@ -270,9 +270,7 @@ def execute(
         "env": env,
         "output": str(fifo),
         "report": str(report),
-        "folder": str(folder),
-        "hidden": secret_paths(),
-        "layered": [] if cwd.is_relative_to(folder) else [str(cwd)],
+        "files": files._replace(readable=(*files.readable, str(PROBE), str(SIMULATOR)))._asdict(),
         "limits": limits._asdict(),
     }
     number, pid = None, None

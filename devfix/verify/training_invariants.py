@@ -41,13 +41,12 @@ def describe_recipe_change(run: Run, reference: Run) -> str | None:
             return f"{name} {'is called' if _is_clipping(name) else 'steps'} {'more' if ours else 'fewer'} times"
         if ours.name != theirs.name:
             return f"there is {_describe_kind(ours.name)} where the reference has {_describe_kind(theirs.name)}"
-        if ours.groups is not None and theirs.groups is not None:
-            same_groups = same_groups and len(ours.groups) == len(theirs.groups)
-            changed = _describe_changed_settings(ours.groups, theirs.groups)
-            if changed:
-                if _is_clipping(ours.name):
-                    return f"call {number} of {ours.name} has {changed}"
-                return f"step {number} of the optimizers ({ours.name}) has {changed}"
+        same_groups = same_groups and len(ours.groups) == len(theirs.groups)
+        changed = _describe_changed_settings(ours.groups, theirs.groups)
+        if changed and _is_clipping(ours.name):
+            return f"call {number} of {ours.name} has {changed}"
+        if changed:
+            return f"step {number} of the optimizers and schedulers ({ours.name}) has {changed}"
     if same_groups and run.rest_of_recipe != reference.rest_of_recipe:
         return "the settings of late optimizer or scheduler steps differ"
     return None

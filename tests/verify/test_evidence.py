@@ -112,6 +112,22 @@ WRONG = {
         edited(STEP, f"    {ON_CUDA}nn.utils.clip_grad_norm_(model.parameters(), 1e9)\n{STEP}", FIXED),
         "loss-differs",
     ),
+    "other data for the evaluation": (
+        edited(
+            "            right += (model(x.to(device))",
+            "            right += (model(x.to(device).flip(0)[:1].expand(8, 4))",
+            FIXED,
+        ),
+        "output-differs",
+    ),
+    "a schedule that goes on differently": (
+        edited(
+            "total_iters=100)",
+            "total_iters=100 if device.type == 'cpu' else 100, end_factor=1.0 if device.type == 'cpu' else 0.99999)",
+            FIXED,
+        ),
+        "loss-differs",
+    ),
     "statistics of the normalization": (FIXED + f"{ON_CUDA}model[1].running_mean.zero_()\n", "output-differs"),
     "other random numbers": (FIXED + f"{ON_CUDA}torch.rand(1)\n", "output-differs"),
     "another learning rate on the CPU": (

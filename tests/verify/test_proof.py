@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -402,6 +403,9 @@ def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     missing = Run("cpu", failure=Failure("FileNotFoundError", "No such file: '../x.pt'", None, "a.py", 3, None, ""))
     assert describe_ending(missing).endswith(
         "at a.py:3 (the script runs in a copy of its project: set the working directory with --cwd)"
+    )
+    assert describe_ending(replace(missing, withheld="/home/me/x.pt")).endswith(
+        "at a.py:3 (hidden from runs: make it readable with --allow-read /home/me/x.pt)"
     )
     read_only = Run(
         "cpu", failure=Failure("OSError", "[Errno 30] Read-only file system: '/x'", None, "a.py", 3, None, "")

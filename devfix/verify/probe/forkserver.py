@@ -1,10 +1,10 @@
 """Fork server: runs fork from a process with torch loaded, and start in milliseconds instead of seconds.
 
 Requests are JSON lines on stdin, answers JSON lines on stdout.  A request has the probe's ``argv``, ``cwd`` and
-``env``, the paths of its ``output`` (a FIFO or a file) and ``report`` (a file with a nonce), its writable ``folder``,
-the files and folders that are ``hidden`` from it, ``layered`` folders whose changes are discarded, and its ``limits``
-(the fields of ``supervisor.Limits``).  The answers are ``{"id", "pid"}`` at the run's start and
-``{"id", "status", "stopped"}`` at its end: the wait status, and the reason for ending the run or null.
+``env``, the paths of its ``output`` (a FIFO or a file) and ``report`` (a file with a nonce), the ``files`` that it sees
+(the fields of ``file_view.FileView``), and its ``limits`` (the fields of ``supervisor.Limits``).  The answers are
+``{"id", "pid"}`` at the run's start and ``{"id", "status", "stopped"}`` at its end: the wait status, and the reason for
+ending the run or null.
 
 Imports torch and the standard library only.
 """

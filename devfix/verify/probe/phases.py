@@ -8,20 +8,21 @@ import threading
 import weakref
 from typing import Any
 
-from .parameters import digest
+from .parameters import digest, untracked
 
 __all__ = ["Phases"]
 
 _MAX_ENTRIES = 4096
 _MAX_MODULES = 8
+_MAX_ELEMENTS = 256
 
 
 class Phases:
     """Outermost calls of modules with parameters, in order.
 
-    Consecutive calls in the same mode are one entry ``[training, gradients, calls, samples]``.  ``training`` is null
-    for modules that compute the same in both modes.  The number of samples of a call is the first dimension of its
-    first tensor.
+    Consecutive calls in the same mode are one entry ``[training, gradients, calls, samples, results]``.  ``training``
+    is null for modules that compute the same in both modes.  The number of samples of a call is the first dimension of
+    its first tensor.  ``results`` is a digest of what calls without gradients return.
 
     Args:
         keep_modules: keep the last modules alive, to record their final state; on a real device this could exhaust its
@@ -48,20 +49,24 @@ class Phases:
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
             if self._is_inside or get_ident() != ident:
                 return real(module, *args, **kwargs)
-            self._note_call(module, args, kwargs)
+            results = self._note_call(module, args, kwargs)
             self._is_inside = True
             try:
-                return real(module, *args, **kwargs)
+                result = real(module, *args, **kwargs)
             finally:
                 self._is_inside = False
+            if results is not None:
+                results.update(_sample(result))
+            return result
 
         library.__call__ = call
 
-    def _note_call(self, module: Any, args: Any, kwargs: Any) -> None:
+    def _note_call(self, module: Any, args: Any, kwargs: Any) -> Any:
+        """Record a call; return the digest to which its result is to be added, or None."""
         import torch
 
         if torch.compiler.is_compiling() or next(module.parameters(), None) is None:
-            return
+            return None
         training = bool(module.training) if self._depends_on_mode(module) else None
         mode = [training, torch.is_grad_enabled()]
         samples = _samples((args, kwargs))
@@ -69,7 +74,7 @@ class Phases:
             self._entries[-1][2] += 1
             self._entries[-1][3] += samples
         elif len(self._entries) < _MAX_ENTRIES:
-            self._entries.append([*mode, 1, samples])
+            self._entries.append([*mode, 1, samples, hashlib.sha256()])
         else:
             self._overflow_digest = self._overflow_digest or hashlib.sha256()
             self._overflow_digest.update(json.dumps([*mode, samples]).encode())
@@ -78,6 +83,7 @@ class Phases:
             self._modules[id(module)] = module
             if len(self._modules) > _MAX_MODULES:
                 del self._modules[next(iter(self._modules))]
+        return None if mode[1] else self._entries[-1][-1]
 
     def _depends_on_mode(self, module: Any) -> bool:
         if module not in self._dependence:
@@ -97,7 +103,7 @@ class Phases:
             tensors = [*module.parameters(), *module.buffers()]
             states.append([digest([each])[:16] for each in tensors if id(each) not in known and not each.is_meta])
         return {
-            "phases": self._entries,
+            "phases": [[*entry, "" if entry[1] else results.hexdigest()[:16]] for *entry, results in self._entries],
             "rest_of_phases": self._overflow_digest and self._overflow_digest.hexdigest(),
             "module_states": states,
         }
@@ -122,6 +128,22 @@ def _samples(value: Any, depth: int = 3) -> int:
             return int(found.shape[0]) if found.dim() else 1
         except (RuntimeError, TypeError, NotImplementedError):  # a nested tensor, or a symbolic size
             return 1
+
+
+def _sample(result: Any) -> bytes:
+    """Return evenly spaced elements of the first tensor of a result as bytes."""
+    import torch
+
+    found = _first_tensor(result, 3)
+    if found is None:
+        return b""
+    with untracked():
+        try:
+            flat = found.detach().reshape(-1)
+            flat = flat[:: max(1, -(-flat.numel() // _MAX_ELEMENTS))].cpu()
+            return bytes(flat.contiguous().view(torch.uint8).numpy()) if flat.numel() else b""
+        except (RuntimeError, TypeError, NotImplementedError):  # a sparse or a nested tensor
+            return b""
 
 
 def _first_tensor(value: Any, depth: int) -> Any:

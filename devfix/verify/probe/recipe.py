@@ -29,10 +29,15 @@ _CLIPPING = {
 }
 
 
-class Recipe:
-    """Entries ``[class name, settings of each parameter group, times]``; a scheduler's settings are null.
+#: State of schedulers that is no setting.
+_SCHEDULER_STATE = frozenset(("last_epoch", "verbose", "best", "num_bad_epochs", "cooldown_counter", "T_cur", "T_i"))
 
-    The entry of a clipping function has one group with its arguments.
+
+class Recipe:
+    """Entries ``[class name, settings of each parameter group, times]``.
+
+    The entry of a scheduler has one group with its settings, such as ``step_size``, that of a clipping function one
+    with its arguments.
 
     ``params`` in the settings is a digest of the shapes of the group's parameters.  Scheduler steps before the first
     optimizer step are ignored, because a scheduler steps once in its constructor.
@@ -72,7 +77,7 @@ class Recipe:
 
         def step(this: Any, *args: Any, **kwargs: Any) -> Any:
             if self._entries:
-                self._note(type(this).__name__, None)
+                self._note(type(this).__name__, [_scheduler_settings(this)])
             return real(this, *args, **kwargs)
 
         scheduler.step = step
@@ -94,7 +99,7 @@ class Recipe:
             self._shapes[key] = hashlib.sha256(shapes.encode()).hexdigest()[:12]
         return self._shapes[key]
 
-    def _note(self, name: str, groups: list[dict[str, Any]] | None) -> None:
+    def _note(self, name: str, groups: list[dict[str, Any]]) -> None:
         if self._entries and self._overflow_digest is None and self._entries[-1][:2] == [name, groups]:
             self._entries[-1][2] += 1
         elif len(self._entries) < _MAX_ENTRIES:
@@ -106,6 +111,12 @@ class Recipe:
     def results(self) -> dict[str, Any]:
         """Return the entries, and a digest of those beyond the recorded number."""
         return {"recipe": self._entries, "rest_of_recipe": self._overflow_digest and self._overflow_digest.hexdigest()}
+
+
+def _scheduler_settings(scheduler: Any) -> dict[str, Any]:
+    settings = {name: value for name, value in vars(scheduler).items() if isinstance(value, (bool, int, float, str))}
+    shown = {name: settings[name] for name in settings if not name.startswith("_") and name not in _SCHEDULER_STATE}
+    return {**shown, "params": ""}
 
 
 def _plain(value: Any) -> Any:

@@ -12,9 +12,9 @@ The package imports torch (>= 2.4) and the standard library only, so that it can
 ...     torch.randn(2, device="cuda") + torch.randn(2)
 RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!
 
-**Recorded as unsupported** (:func:`unsupported_used`; the verdict is then inconclusive): ``jiterator``, child processes that
-use the device or train, DLPack and ``__cuda_array_interface__`` of device memory that leaves PyTorch, process groups of
-more than one process, loading of compiled TorchScript and exported programs from elsewhere and of operator libraries,
+**Recorded as unsupported** (:func:`unsupported_used`; the verdict is then inconclusive): ``jiterator``, child processes
+that use the device or train, DLPack and ``__cuda_array_interface__`` of device memory that leaves PyTorch, process
+groups of more than one process, loading of compiled TorchScript and exported programs from elsewhere and of operator libraries,
 and builds of C++ extensions.
 
 **Approximated**: compilers run eagerly; CUDA graphs replay their calls; streams and events are in program order; memory
@@ -28,14 +28,16 @@ of gradients that a custom ``autograd.Function`` returns on the wrong device (th
 
 from __future__ import annotations
 
-from .install import Simulator, operation_counts, preload, run_compilers_eagerly, unsupported_used
+from .install import Simulator, preload, run_compilers_eagerly, unsupported_used, work_done
 from .tags import reported_device
+from .work import WorkLedger
 
 __all__ = [
     "Simulator",
-    "operation_counts",
+    "WorkLedger",
     "preload",
     "reported_device",
     "run_compilers_eagerly",
     "unsupported_used",
+    "work_done",
 ]

@@ -28,7 +28,7 @@ from .storages import patch_storages
 from .subclasses import patch_subclasses
 from .tags import set_tag_default
 
-__all__ = ["Simulator", "operation_counts", "preload", "run_compilers_eagerly", "unsupported_used"]
+__all__ = ["Simulator", "preload", "run_compilers_eagerly", "unsupported_used", "work_done"]
 
 
 class Simulator:
@@ -116,7 +116,6 @@ def unsupported_used() -> list[str]:
     return [*state.unsupported, *children, *extensions()]
 
 
-def operation_counts() -> dict[str, int]:
-    """Return the numbers of ATen calls since the simulator was entered, by the attribute names of :class:`State`."""
-    names = ("device_operations", "all_operations", "device_training", "all_training")
-    return {name: getattr(state, name) for name in names}
+def work_done() -> dict[str, Any]:
+    """Return the work since the simulator was entered: :meth:`.work.WorkLedger.report_fields`."""
+    return state.work.report_fields()

@@ -19,42 +19,28 @@ from torch.multiprocessing import reductions
 from torch.utils._python_dispatch import _disable_current_modes
 
 from ..patches import Patches
-from ..state import State, state
+from ..state import state
 from ..tags import get_tag
+from ..work import WorkLedger
 
 __all__ = ["child_worked", "patch_processes"]
 
 _worked = mmap.mmap(-1, 1)
 
 
-class _ChildState(State):
-    """State in a child process; device work and training are noted in the shared byte."""
+class _ChildLedger(WorkLedger):
+    """Work of a child process; on a device or in a backward pass, it is noted in the shared byte."""
 
-    @property
-    def device_operations(self) -> int:
-        return int(self.__dict__["device_operations"])
-
-    @device_operations.setter
-    def device_operations(self, count: int) -> None:
-        self._note("device_operations", count)
-
-    @property
-    def all_training(self) -> int:
-        return int(self.__dict__["all_training"])
-
-    @all_training.setter
-    def all_training(self, count: int) -> None:
-        self._note("all_training", count)
-
-    def _note(self, name: str, count: int) -> None:
-        if count != self.__dict__[name]:
+    def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
+        """Add a call, as :meth:`.work.WorkLedger.add` does."""
+        if on_device or torch._C._current_graph_task_id() != -1:
             _worked[0] = 1
-        self.__dict__[name] = count
+        super().add(func, args, result, on_device, mixed)
 
 
 def _in_child() -> None:
     if state.active:
-        state.__class__ = _ChildState
+        state.work = _ChildLedger()
 
 
 if hasattr(os, "register_at_fork"):

@@ -10,9 +10,7 @@ CPU. Needs torch and numpy in the interpreter that runs it.
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -27,8 +25,9 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 from devfix.verify.notebooks import RunnableScript  # noqa: E402  # found by the line above
+from devfix.verify.probe import report_file  # noqa: E402  # found by the line above
 from devfix.verify.probe.supervisor import Limits  # noqa: E402  # found by the line above
-from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
+from devfix.verify.sandbox import clean_environment, file_view, scratch_copy  # noqa: E402  # found by the line above
 from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
 from devfix.verify.torchrun import torchrun_environment  # noqa: E402  # found by the line above
 
@@ -56,55 +55,31 @@ def run(tree: Path, meta: dict[str, Any], device: str, options: tuple[str, ...] 
     if "setup" in meta:
         runs.append((device, [meta.get("setup_script", meta["script"]), *meta["setup"]]))
     runs.append((meta.get("run_on", device) if device == "sim" else device, [meta["script"], *meta["args"]]))
-    folder = Path(tempfile.mkdtemp(prefix="corpus-")).resolve()
-    try:
-        scratch = Scratch(folder, folder / "project", folder / "home")
-        shutil.copytree(tree, scratch.project, ignore=shutil.ignore_patterns("__pycache__"))
-        scratch.home.mkdir()
-        (folder / "tmp").mkdir()
-        report: dict[str, Any] = {}
+    report: dict[str, Any] = {}
+    with scratch_copy(tree) as scratch:
         for number, (where, command) in enumerate(runs):
-            path = folder / f"report-{number}"
-            path.touch()
-            argv = [
-                "--report",
-                str(path),
-                "--device",
-                where,
-                "--simulator",
-                str(SIMULATOR),
-                "--root",
-                str(scratch.project),
-                "--copy-of",
-                str(tree),
-                "--devices",
-                str(meta.get("devices", 1)),
-                *options,
-                *RunnableScript.prepare(scratch, command[0]).options,
-            ]
+            argv = ["--device", where, "--simulator", str(SIMULATOR)]
+            argv += ["--root", str(scratch.project), "--copy-of", str(tree), "--devices", str(meta.get("devices", 1))]
+            argv += [*options, *RunnableScript.prepare(scratch, command[0]).options]
             started = torchrun_environment(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
             environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})
-            ended = execute(
-                sys.executable,
-                [*argv, "--", *command],
-                scratch.project,
-                environment,
-                folder,
-                path,
-                Limits(TIMEOUT, MEMORY_MB),
-            )
-            report = (
-                json.loads(path.read_text())
-                if path.stat().st_size
-                else {"exception": {"text": "no report"}, "losses": []}
-            )
-            report["output"] = ended.output
+            with tempfile.NamedTemporaryFile(prefix="corpus-report-") as handle:
+                nonce = report_file.prepare(handle)
+                ended = execute(
+                    sys.executable,
+                    [*argv, "--", *command],
+                    scratch.project,
+                    environment,
+                    file_view(scratch.folder, scratch.home, tree, scratch.project, None, ()),
+                    Path(handle.name),
+                    Limits(TIMEOUT, MEMORY_MB),
+                )
+                report = report_file.read(handle, nonce) or {"exception": {"text": "no report"}, "losses": []}
+            report["output"] = ended.printed.head + ended.printed.tail
             if number < len(runs) - 1 and (report["exception"] or report["exit_code"]):
                 report["exception"] = {"text": f"setup failed: {report['exception']}"}
                 break
-        return report
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    return report
 
 
 def ended_well(report: dict[str, Any]) -> bool:

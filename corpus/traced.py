@@ -66,13 +66,12 @@ def compare(case: Path, meta: dict[str, Any]) -> str:
         before, one, other = files(case / "broken"), files(static), files(traced)
         if one == other:
             return "same" if one != before else "same: nothing"
-        outcomes = [prove.run(folder, meta, "sim")["exception"] for folder in (static, traced)]
-        fails_static, fails_traced = (bool(each) for each in outcomes)
-        if fails_traced and not fails_static:
-            return f"less (exit code {code}): {outcomes[1]['text'].splitlines()[0][:100]}"
-        if other == before and not fails_static:
+        by_static, by_traced = (prove.run(folder, meta, "sim") for folder in (static, traced))
+        if by_static.ok and not by_traced.ok:
+            return f"less (exit code {code}): {by_traced.outcome[:100]}"
+        if by_static.ok and other == before:
             return f"less (exit code {code}): nothing written"
-        return "more" if fails_static and not fails_traced else "other"
+        return "more" if by_traced.ok and not by_static.ok else "other"
 
 
 def main(arguments: list[str]) -> int:

@@ -339,3 +339,17 @@ cell(torch.ones(1, 3).cuda())
 def test_a_weight_that_is_replaced_brings_its_device(met):
     assert met(CELL.format(weights="cell.weight_hh.data = rnn.weight_hh_l0.data")) == []
     assert met(CELL.format(weights="pass")) == ["cell(torch.ones(1, 3).cuda())"]
+
+
+def test_parameters_that_were_appended_in_a_loop_move_with_their_list(met):
+    program = """
+    import settings
+    weights = nn.ParameterList()
+    for _ in range(settings.count):
+        weights.append(nn.Parameter(torch.ones(3)))
+    weights.cuda()
+    for i in range(settings.count):
+        weights[i] + torch.ones(3).cuda()
+    """
+
+    assert met(program) == []

@@ -10,12 +10,11 @@ from typing import NamedTuple, Union
 
 from devfix.verify.outputs import vocabulary
 from devfix.verify.outputs.rounding import printed_agree
-from devfix.verify.outputs.vocabulary import NUMBER, VARYING
+from devfix.verify.outputs.vocabulary import NUMBER, VARYING, is_number
 
 __all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
 
 _TOKEN = re.compile(rf"(?<![A-Za-z_])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
-_NUMBER = re.compile(NUMBER)
 
 #: Product of the numbers of lines that are aligned by their text; beyond it, by their position.
 _LARGEST_ALIGNMENT = 4_000_000
@@ -47,14 +46,14 @@ class Change(NamedTuple):
 def parse_line(text: str) -> Line:
     """Return the tokens of a line; what differs by nature is :data:`~devfix.verify.outputs.vocabulary.VARYING`."""
     tokens = tuple(_TOKEN.findall(vocabulary.neutral(text)))
-    return Line(tokens, " ".join("#" if _NUMBER.fullmatch(token) else token for token in tokens))
+    return Line(tokens, " ".join("#" if is_number(token) else token for token in tokens))
 
 
 def has_computed_number(text: str) -> bool:
     """Whether a line has a floating-point number that does not differ by nature."""
     if "." not in text and "e" not in text:
         return False
-    return any(_NUMBER.fullmatch(token) and not token.lstrip("+-").isdigit() for token in parse_line(text).tokens)
+    return any(is_number(token) and not token.lstrip("+-").isdigit() for token in parse_line(text).tokens)
 
 
 def text_agrees(ours: str, theirs: str, repeated: str | None, exact: bool) -> bool:
@@ -243,4 +242,4 @@ def _agrees(ours: Line, theirs: Line, noise: frozenset[int], exact: bool) -> boo
 def _token_agrees(ours: str, theirs: str, exact: bool) -> bool:
     if VARYING in (ours, theirs):
         return ours == theirs
-    return not exact and bool(_NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs)) and printed_agree(ours, theirs)
+    return not exact and bool(is_number(ours) and is_number(theirs)) and printed_agree(ours, theirs)

@@ -165,7 +165,7 @@ def _combine(
         entry = left if _holds_tensor(left) else right
         return replace(entry, device=UNKNOWN_DEVICE) if isinstance(entry, Tensor) else entry  # perhaps a number
     if len(operands) == 1 and not strict and _may_follow(interp, operands[0], right if _holds_tensor(left) else left):
-        return Tensor(UNKNOWN_DEVICE, grad=operands[0].grad and not isinstance(node, ast.Compare))
+        return Tensor(UNKNOWN_DEVICE, maybe_zero_dim=True, grad=operands[0].grad and not isinstance(node, ast.Compare))
     written = operands[0] if in_place and _holds_tensor(left) else None
     device, origins = check_same_device(
         interp, node, "operator", operands, allow_cpu_scalars=not strict, written=written

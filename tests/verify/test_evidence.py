@@ -152,6 +152,19 @@ def test_patches_that_spoil_something_else_are_refused(patch: str, tmp_path: Pat
     assert found.status == status, found.reason
 
 
+def test_a_caught_error_is_found_among_times_and_paths(tmp_path: Path) -> None:
+    noise = "import os, time\nprint(f'started {time.time_ns()} in {os.getcwd()}')\n"
+    caught = "try:\n    print('accuracy', evaluate())\nexcept RuntimeError:\n    model.train()\n"
+
+    def written(script: str) -> str:
+        return noise + script.removesuffix("evaluate()\n") + caught
+
+    found = prove(project(tmp_path / "a", written(BROKEN)), project(tmp_path / "b", written(FIXED)), "train.py")
+
+    assert found.status == "fixed", found.reason
+    assert "the script caught the error" in found.reason
+
+
 FORGED = {
     "the backward pass is replaced": "torch.autograd.backward = lambda *args, **kwargs: None\n",
     "the recorder's list is edited": (

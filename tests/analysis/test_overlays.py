@@ -267,3 +267,15 @@ def test_data_of_an_opaque_module_is_no_module(met):
     program = "import models\nm = models.load()\nm.eval()\nm.cuda()\nm.dataset.vocab.forward(torch.ones(3))\n"
 
     assert met(program) == []
+
+
+def test_a_wrapped_optimizer_is_no_module(met):
+    program = """
+    from apex.optimizers import FP16_Optimizer, FusedAdam
+    net = nn.Linear(3, 3).cuda()
+    optimizer = FP16_Optimizer(FusedAdam(net.parameters()), dynamic_loss_scale=True)
+    optimizer.zero_grad()
+    optimizer.backward(net(torch.ones(3).cuda()).sum())
+    """
+
+    assert met(program) == []

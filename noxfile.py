@@ -190,6 +190,13 @@ def knowledge(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def trials(session: nox.Session) -> None:
+    """Attack the verdict with wrong patches, which it must refuse, and right repairs, which it must accept."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", "docs/verification.md"]))
+
+
+@nox.session(default=False)
 def repair(session: nox.Session) -> None:
     """Measure accuracy on planted bugs and rebuilt incidents; ``-- precision DIR`` adds trees of correct code."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

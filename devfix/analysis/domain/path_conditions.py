@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Opaque
@@ -140,7 +141,8 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     interp.now.assumptions[key] = holds is not negative
     take_side(interp.now, key, holds is not negative)
     subject, member, _ = key.rpartition(_MEMBER)
-    for other in [each for each in interp.now.splits if member and each.startswith(subject + member) and each != key]:
+    similar = [each for each in interp.now.splits if each.startswith(subject + member)] if member else []
+    for other in (each for each in similar if each != key):
         outcome = _implied(interp.now.assumptions, subject, _options_of(other))
         if outcome is not None:
             take_side(interp.now, other, outcome)
@@ -167,10 +169,15 @@ _TESTS_TENSOR = re.compile(r"\b(isinstance\([^,]*, (\w+\.)*Tensor|is_tensor\()")
 
 def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
     """Return the one part that decides a condition, because the path knows the others; empty if there is none."""
-    if any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test)):
+    if _passes_arguments(test):
         return []  # a call may do anything: it is not evaluated again
     is_open = [part for part in test.values if interp.truth(part) is None]
     return is_open if len(is_open) == 1 else []
+
+
+@lru_cache(maxsize=8192)
+def _passes_arguments(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test))
 
 
 @contextmanager

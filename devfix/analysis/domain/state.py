@@ -23,11 +23,13 @@ class Unreachable(Exception):
 class Base:
     """The definitions of imported modules: the same on every path, evaluated on first use.
 
-    ``journal`` lists the objects and environments that any path has written, in the order of the run.
+    ``journal`` lists the objects and environments that any path has written, in the order of the run; ``optimizers``
+    the optimizers that any path has made.
     """
 
     def __init__(self) -> None:
         self.journal: list[int] = []
+        self.optimizers: list[int] = []
         self.heap = Heap()
         self.envs: dict[int, dict[str, Value]] = {}
 
@@ -58,11 +60,14 @@ class Branch:
         return written
 
 
+_SETTINGS = Runtime()
+
+
 class State:
     """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.
 
-    ``fork`` copies lazily: an environment, or a page of the heap, is copied when a fork first writes to it; heap objects
-    are immutable.
+    ``fork`` copies lazily: an environment or a page of the heap is copied when a fork first writes to it; objects are
+    immutable.
     ``assumptions`` holds the assumed outcomes of unknown conditions, ``splits`` the two sides of earlier
     joins, ``saved`` the files that the path may have written, ``runtime`` PyTorch's
     settings.
@@ -75,13 +80,14 @@ class State:
         self.assumptions: dict[str, bool] = {}
         self.splits: Splits = {}
         self.saved: frozenset[str] = frozenset()
-        self.runtime = Runtime()
+        self.runtime = _SETTINGS
         self.branch = Branch(None)
         self._owned: set[int] = set()
 
     def fork(self) -> State:
         """Return an independent copy."""
-        copy = State(self.base)
+        copy = State.__new__(State)
+        copy.base = self.base
         copy.heap = self.heap.copy()
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
@@ -89,6 +95,7 @@ class State:
         copy.saved = self.saved
         copy.runtime = self.runtime
         copy.branch = Branch(self.branch)
+        copy._owned = set()
         self._owned = set()
         return copy
 
@@ -100,8 +107,9 @@ class State:
     def lookup(self, key: int, name: str) -> Value | None:
         """Return the value of a name in one environment; ``None`` if it is not bound."""
         env = self.envs.get(key)
-        if env is not None and name in env:
-            return env[name]
+        found = env.get(name) if env is not None else None
+        if found is not None:
+            return found
         env = self.base.envs.get(key)
         return env.get(name) if env is not None else None
 

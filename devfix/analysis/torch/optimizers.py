@@ -176,6 +176,7 @@ def build(
         own=own,
     )
     pointer = interp.new(obj)
+    interp.base.optimizers.append(pointer.id)
     if own is not None:
         _construct(interp, own, pointer, args, keywords, node)
     return pointer
@@ -218,7 +219,9 @@ def add_group(interp: Interpreter, pointer: Pointer, value: Value) -> None:
 
 
 def _optimizers(interp: Interpreter) -> list[tuple[Pointer, OptimizerObject]]:
-    return [(Pointer(key), obj) for key, obj in interp.now.heap_objects() if isinstance(obj, OptimizerObject)]
+    """Return the optimizers that the current path has made."""
+    found = ((key, interp.now.at(key)) for key in interp.base.optimizers)
+    return [(Pointer(key), obj) for key, obj in found if isinstance(obj, OptimizerObject)]
 
 
 def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: ProgramPoint) -> None:

@@ -91,6 +91,14 @@ def models(session: nox.Session) -> None:
     session.run("python", "-m", "models.generate", env={"PYTHONPATH": "tests"})
 
 
+@nox.session(default=False)
+def outputs(session: nox.Session) -> None:
+    """Run ordinary training scripts, right and spoilt, and compare what they print and write."""
+    writers = ("matplotlib", "pandas", "safetensors", "scikit-learn", "tensorboard", "tqdm")
+    session.install(*CONSTRAINTS, "-e", ".[test]", *writers)
+    session.run("pytest", "tests/verify/outputs", *session.posargs, env={"DEVFIX_ALL_OUTPUTS": "1"})
+
+
 @nox.session(default=False, name="record-cuda", venv_backend="none")
 def record_cuda(session: nox.Session) -> None:
     """Record the probes on a GPU, with the torch of python3; writes tests/data/cuda."""

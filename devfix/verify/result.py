@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from devfix.verify.comparison import changed_outputs
 from devfix.verify.loss_comparison import in_float64
 
 if TYPE_CHECKING:
     from devfix.verify.experiment import Experiment
+    from devfix.verify.outputs import Difference
     from devfix.verify.records import Run
     from devfix.verify.verdict import Verdict
 
 __all__ = ["Proof", "describe_device", "largest_difference"]
 
-#: The rows of the table; runs without device checks are shown only if they are the reference.
+#: The rows of the table; runs without device checks are shown only if they are the reference, controls never.
 ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
 _UNCHECKED = ("original/unchecked", "patched/unchecked")
+_CONTROLS = ("again", "unobserved")
 #: Resources that the kernel could not isolate from the script.
 _EXPOSED = {
     "network": "the network",
-    "files": "files outside its scratch copy (writable, and credentials readable)",
+    "files": "files outside its scratch copy (writable, and credentials and sockets of other programs within reach)",
     "processes": "other processes",
 }
 
@@ -57,7 +62,8 @@ class Proof:
     def rows(self) -> tuple[str, ...]:
         """Names of the runs in the table."""
         reference = self.verdict.reference
-        more = (name for name in self.verdict.runs if name == reference or name not in _UNCHECKED)
+        shown = (name for name in self.verdict.runs if not name.endswith(_CONTROLS))
+        more = (name for name in shown if name == reference or name not in _UNCHECKED)
         return tuple(dict.fromkeys((*ROWS, *more)))
 
     @property
@@ -72,6 +78,31 @@ class Proof:
             reference = self.verdict.runs.get(in_float64(self.compared_with), reference)
         return largest_difference(self.verdict.runs[name], reference)
 
+    @cached_property
+    def output_differences(self) -> tuple[Difference, ...]:
+        """What the patched script produces differently on the device, or not at all."""
+        patched, reference = self._compared_runs
+        if not (patched.ok and reference.ok):
+            return ()
+        return changed_outputs(self.verdict.runs, "patched/device", self.compared_with)
+
+    @property
+    def outputs(self) -> tuple[tuple[str, str, int], ...]:
+        """Name, contents and number of differences of each output of the patched script, or of the reference."""
+        patched, reference = self._compared_runs
+        if not (patched.ok and reference.ok):
+            return ()
+        counts = Counter(difference.output for difference in self.output_differences)
+        found = dict(patched.outputs.summary)
+        found.update(
+            (name, contents) for name, contents in reference.outputs.summary if counts[name] and name not in found
+        )
+        return tuple((name, contents, counts[name]) for name, contents in found.items())
+
+    @property
+    def _compared_runs(self) -> tuple[Run, Run]:
+        return self.verdict.runs["patched/device"], self.verdict.runs[self.compared_with]
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """The notes, and remarks on the runs."""
@@ -84,6 +115,11 @@ class Proof:
         if self.experiment.project.starts_outside:
             effect = "files written there remain" if "files" in exposed else "files written there are discarded"
             found.append(f"the working directory {self.experiment.project.start} is not copied: {effect}")
+        left_out = sorted({name for run in self.verdict.runs.values() for name in run.left_out})
+        if left_out:
+            found.append(
+                f"not copied, because they may hold credentials: {', '.join(left_out)} (copy them with --allow-read)"
+            )
         if exposed:
             parts = ", ".join(description for part, description in _EXPOSED.items() if part in exposed)
             found.append(f"the kernel cannot isolate the script from {parts}")

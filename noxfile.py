@@ -57,6 +57,13 @@ def trace(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def traced(session: nox.Session) -> None:
+    """Compare `apply --trace` with `apply` on every broken program of the corpus: tracing never repairs less."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "corpus/traced.py", *session.posargs)
+
+
+@nox.session(default=False)
 def dask(session: nox.Session) -> None:
     """Test the dask engine with a scheduler and workers on loopback: kills, restarts, version mismatches."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
@@ -187,6 +194,13 @@ def knowledge(session: nox.Session) -> None:
     """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", "docs/accuracy.md"]))
+
+
+@nox.session(default=False)
+def trials(session: nox.Session) -> None:
+    """Attack the verdict with wrong patches, which it must refuse, and right repairs, which it must accept."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", "docs/verification.md"]))
 
 
 @nox.session(default=False)

@@ -13,6 +13,7 @@ from devfix.analysis.domain.objects import Container, Opaque
 from devfix.analysis.domain.splits import take_side
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
+    Builtin,
     Const,
     Device,
     DeviceValue,
@@ -34,7 +35,7 @@ from devfix.syntax.tree import names_in, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "assumes_array", "condition_key", "implied", "is_known_tensor"]
+__all__ = ["assume", "assumed", "assumes_array", "condition_key", "condition_symbol", "implied", "is_known_tensor"]
 
 
 _MEMBER = " in "
@@ -47,12 +48,26 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
         if options is not None:
             return f"{_subject(interp, test)}{_MEMBER}{', '.join(sorted(options))}"
         return f"{_subject(interp, test)} == {text_of(test.comparators[0])}"
-    value = _value_without_calls(interp, test)
-    symbol = getattr(value, "symbol", "")
+    symbol = condition_symbol(interp, _value_without_calls(interp, test))
     if symbol:
-        return str(symbol)
+        return symbol
     assert interp.activation is not None
     return f"{interp.activation.module.path}:{_scope(interp, test)}{text_of(test)}"
+
+
+def condition_symbol(interp: Interpreter, value: Value | None) -> str:
+    """Return the name under which a path remembers what it assumes of an unknown value; empty if it has none.
+
+    Of an object of an unknown class, what looks like a method may be a setting: ``config.debug``.
+    """
+    match value:
+        case Builtin(Pointer(number) as receiver, name):
+            owner = interp.heap_object(receiver)
+            return f"{owner.name}#{number}.{name}" if isinstance(owner, Opaque) else ""
+        case Builtin(Builtin() as receiver, name):
+            symbol = condition_symbol(interp, receiver)
+            return f"{symbol}.{name}" if symbol else ""
+    return str(getattr(value, "symbol", ""))
 
 
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
@@ -71,8 +86,7 @@ def _constant_options(test: ast.Compare) -> frozenset[str] | None:
 
 def _subject(interp: Interpreter, test: ast.Compare) -> str:
     """Return the subject of a comparison: the symbol of its left side, or its text."""
-    value = _value_without_calls(interp, test.left)
-    symbol = getattr(value, "symbol", "")
+    symbol = condition_symbol(interp, _value_without_calls(interp, test.left))
     return symbol or f"{_scope(interp, test)}{text_of(test.left)}"
 
 

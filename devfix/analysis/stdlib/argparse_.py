@@ -28,7 +28,7 @@ from devfix.analysis.stdlib.instances import InstanceObject
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["ParserObject", "option_default", "value_by_name"]
+__all__ = ["ParserObject", "option_default", "option_of_class", "value_by_name"]
 
 _DEVICE_OPTIONS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
@@ -108,6 +108,11 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)
+
+
+def option_of_class(interp: Interpreter, name: str, default: Value) -> Value:
+    """Return the value of an option that an attribute of a class declares, given its default."""
+    return _option(interp, name, {"default": default})
 
 
 def option_default(interp: Interpreter, function: Function, parameter: str) -> Value | None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import condition_key, implied
+from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     CPU,
@@ -114,7 +114,10 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
         case Unknown(symbol) | Number(symbol) | Text(symbol):
             assumed = interp.now.assumptions.get(symbol) if symbol else None
             return _flag_in_scenario(interp, symbol) if assumed is None and symbol else assumed
-        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
+        case Builtin():
+            symbol = condition_symbol(interp, value)
+            return truth_of(interp, Unknown(symbol)) if symbol else True
+        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound():
             return True
         case Pointer():
             return interp.heap_object(value).truth()

@@ -32,6 +32,8 @@ __all__ = ["ParserObject", "option_default", "option_of_class", "value_by_name"]
 
 _DEVICE_OPTIONS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
 
+_BACKENDS = frozenset({"nccl", "gloo"})  # of process groups: few users choose another one than the default
+
 
 def value_by_name(interp: Interpreter, symbol: str) -> Value:
     """Return the value of an option or argument, given its name: ``device`` is the scenario's device."""
@@ -104,7 +106,7 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         if isinstance(default.value, (int, float)):
             return Number(symbol)
         if isinstance(default.value, str):
-            return Text(symbol)
+            return default if default.value in _BACKENDS else Text(symbol)
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)

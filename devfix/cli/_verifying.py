@@ -32,7 +32,7 @@ __all__ = [
 
 _LIMITS = (
     *("module", "device", "devices", "max_steps", "timeout", "memory", "python"),
-    *("cwd", "project", "setup", "torchrun", "compiled"),
+    *("cwd", "project", "setup", "torchrun", "compiled", "disk", "allow_read"),
 )
 
 #: Copied from ``devfix.verify``, which is slow to import for ``--help``.
@@ -74,6 +74,22 @@ _OPTIONS = (
         show_default=True,
         metavar="MB",
         help="Memory limit of each run, in MB.",
+    ),
+    click.option(
+        "--disk",
+        type=click.IntRange(min=64),
+        default=16384,
+        show_default=True,
+        metavar="MB",
+        help="Disk limit of each run, in MB: the copy of the project, and what the script writes there and to /tmp.",
+    ),
+    click.option(
+        "--allow-read",
+        multiple=True,
+        type=click.Path(exists=True),
+        metavar="PATH",
+        help="File or folder that the script may read, although it is hidden or not copied by default (repeatable):"
+        " data in the home folder, or a .env file of the project.",
     ),
     click.option(
         "--python",
@@ -139,22 +155,34 @@ def prepare_experiment(
     *,
     timeout: float,
     memory: int,
+    disk: int,
     max_steps: int | None,
     setup: str | None,
     project: str | None,
+    allow_read: tuple[str, ...],
     **given: Any,
 ) -> Experiment:
     """Return the experiment for a script, its arguments, and the run options."""
     from devfix.verify.experiment import Limits, prepare
+    from devfix.verify.sandbox import named_paths
 
+    words: list[str] = []
     if setup is not None:
         import shlex
 
         try:
-            shlex.split(setup)
+            words = shlex.split(setup)
         except ValueError as error:
             raise click.BadParameter(str(error), param_hint="--setup") from error
-    return prepare(script, args, limits=Limits(timeout, memory, max_steps), setup=setup, folder=project, **given)
+    return prepare(
+        script,
+        args,
+        limits=Limits(timeout, memory, max_steps, disk),
+        setup=setup,
+        folder=project,
+        allow_read=(*map(os.path.abspath, allow_read), *named_paths([*args, *words])),
+        **given,
+    )
 
 
 @dataclass(frozen=True)

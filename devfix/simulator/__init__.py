@@ -30,7 +30,8 @@ TorchScript (set ``PYTORCH_JIT=0``), data-loader workers (use none), and the eng
 
 from __future__ import annotations
 
-from .install import Simulator, operation_counts, preload, unsupported_used
+from .install import Simulator, preload, unsupported_used, work_done
 from .tags import reported_device
+from .work import WorkLedger
 
-__all__ = ["Simulator", "operation_counts", "preload", "reported_device", "unsupported_used"]
+__all__ = ["Simulator", "WorkLedger", "preload", "reported_device", "unsupported_used", "work_done"]

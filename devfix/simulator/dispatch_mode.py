@@ -35,37 +35,6 @@ def _context_device() -> torch.device | None:
     return call.device
 
 
-def _is_work(args: Any, result: Any) -> bool:
-    """Whether a call counts as work: not a 0-dim result from a 0-dim tensor."""
-    first = args[0] if args else None
-    return not isinstance(first, Tensor) or first.dim() > 0 or (isinstance(result, Tensor) and result.dim() > 0)
-
-
-def _is_training(args: Any) -> bool:
-    """Whether a call belongs to training: it is in a backward pass, or reads or writes a parameter.
-
-    Metrics and the collation of batches do neither.
-    """
-    if torch._C._current_graph_task_id() != -1:
-        return True
-    for value in args:
-        first = value[0] if value.__class__ in (list, tuple) and value else value
-        if isinstance(first, Tensor) and (isinstance(first, Parameter) or (first.requires_grad and first.is_leaf)):
-            return True
-    return False
-
-
-def _count(args: Any, result: Any, on_device: bool) -> None:
-    """Count a call as work, on a simulated device or on the CPU."""
-    if not _is_work(args, result):
-        return
-    state.all_operations += 1
-    state.device_operations += on_device
-    if _is_training(args):
-        state.all_training += 1
-        state.device_training += on_device
-
-
 def _tag_fresh(result: Any, tags: Outputs) -> None:
     """Tag results with new storages; a storage keeps its existing tag."""
     if isinstance(result, Tensor):
@@ -146,12 +115,12 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             device = first if first is not _NO_TENSOR else (_context_device() if rule.factory else None)
             if device is None:
                 result = func(*args, **kwargs) if kwargs else func(*args)
-                _count(args, result, False)
+                state.work.add(func, args, result, False)
                 return result
             if device is not UNASSIGNED:
                 state.last_device = device
             result = self._run(rule, device, func, args, kwargs)
-            _count(args, result, True)
+            state.work.add(func, args, result, True)
             if rule.fresh:
                 _tag_fresh(result, device)
             return result
@@ -208,7 +177,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                     _move_gradient_back(operand)
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
-        _count(args, result, any(tag is not None for tag in known))
+        parameters = tuple(operand.tag is not None for operand in found if isinstance(operand.tensor, Parameter))
+        state.work.add(func, args, result, any(tag is not None for tag in known), parameters)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

@@ -25,7 +25,7 @@ from .state import state
 from .storages import patch_storages
 from .tags import set_tag_default
 
-__all__ = ["Simulator", "operation_counts", "preload", "unsupported_used"]
+__all__ = ["Simulator", "preload", "unsupported_used", "work_done"]
 
 
 class Simulator:
@@ -120,7 +120,6 @@ def unsupported_used() -> list[str]:
     return [*state.unsupported, *extensions()]
 
 
-def operation_counts() -> dict[str, int]:
-    """Return the numbers of ATen calls since the simulator was entered, by the attribute names of :class:`State`."""
-    names = ("device_operations", "all_operations", "device_training", "all_training")
-    return {name: getattr(state, name) for name in names}
+def work_done() -> dict[str, Any]:
+    """Return the work since the simulator was entered: :meth:`.work.WorkLedger.report_fields`."""
+    return state.work.report_fields()

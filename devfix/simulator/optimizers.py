@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from .patches import Patches
 from .state import state
@@ -39,8 +40,20 @@ def _mismatch(real: Any) -> RuntimeError:
     return RuntimeError("Tensors of the same index must be on the same device and the same dtype")
 
 
+def _move_steps(optimizer: Any, args: Any, kwargs: Any) -> None:
+    """Move step counters to the devices of their parameters; without device checks, a loaded state fits any device."""
+    for group in optimizer.param_groups:
+        if group.get("capturable") or group.get("fused"):
+            for parameter in group["params"]:
+                step = optimizer.state.get(parameter, {}).get("step")
+                if isinstance(step, torch.Tensor) and step.device != parameter.device:
+                    optimizer.state[parameter]["step"] = step.to(parameter.device)
+
+
 def patch_optimizers(patches: Patches) -> None:
     """Make PyTorch group tensors by their simulated device."""
+    if not state.checks:
+        patches.on_undo(register_optimizer_step_pre_hook(_move_steps).remove)
     real = torch._C._group_tensors_by_device_and_dtype
 
     def group(tensorlists: Any, with_indices: bool = False) -> Any:

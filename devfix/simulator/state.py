@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from .work import WorkLedger
+
 __all__ = ["CallContext", "State", "state"]
 
 
@@ -48,10 +50,7 @@ class State:
         current: index of the current device.
         call: the active Python-level call, for :class:`CallContext`.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
-        device_operations, all_operations: number of ATen calls on a simulated device, and in total (except those on
-            0-dim tensors only, such as an optimizer's step counter).
-        device_training, all_training: the same for calls of the training: steps of a backward pass, and calls that
-            read or write a parameter.
+        work: arithmetic so far, by phase and device.
         unsupported: unsupported features that the program used, in order of first use.
 
     """
@@ -71,10 +70,7 @@ class State:
         self.call: CallContext | None = None
         self.legacy_default: torch.device | None = None
         self.last_device: torch.device | None = None
-        self.device_operations = 0
-        self.all_operations = 0
-        self.device_training = 0
-        self.all_training = 0
+        self.work = WorkLedger()
         self.unsupported: dict[str, None] = {}
         self.streams: Callable[[Any], Any] | None = None
 

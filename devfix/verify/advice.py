@@ -25,6 +25,8 @@ def describe_ending(run: Run) -> str:
         return f"{outcome} (pass the script's own arguments after --)" if run.exit_code == _USAGE else outcome
     if run.failure is None:
         return run.outcome
+    if run.withheld is not None:
+        return f"{run.outcome} (hidden from runs: make it readable with --allow-read {run.withheld})"
     if run.failure.type == "FileNotFoundError":
         return f"{run.outcome} (the script runs in a copy of its project: set the working directory with --cwd)"
     for message, advice in _CONFINED.items():

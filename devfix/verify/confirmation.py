@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from devfix.verify.evidence import describe_changed_behavior, describe_changed_phases
 from devfix.verify.loss_comparison import agree, first_difference
 from devfix.verify.records import Run
 from devfix.verify.training_invariants import describe_gradient_change, describe_recipe_change
@@ -47,6 +48,8 @@ def confirm_silent_fix(verdict: Verdict, make: Make) -> Verdict:
     change = describe_recipe_change(patched, original) or describe_gradient_change(patched, original)
     if change:
         return rejected("loss-differs", f"more parameters train, but {change}")
+    if describe_changed_phases(patched, original):
+        return rejected("output-differs", f"more parameters train, but {describe_changed_phases(patched, original)}")
     if agree(patched, original):
         return replace(verdict, runs=runs)
     if not trains_more(patched, original):
@@ -69,6 +72,9 @@ def confirm_silent_fix(verdict: Verdict, make: Make) -> Verdict:
         return rejected("loss-differs", f"more parameters train, but with these frozen {difference}")
     if frozen.trained_digest != original.trained_digest:
         return rejected("loss-differs", "more parameters train, but the final values of the others differ")
+    change = describe_changed_behavior(frozen, original, states=False)
+    if change:
+        return rejected("output-differs", f"more parameters train, but with these frozen {change}")
     return replace(
         verdict, runs=runs, reason=f"{verdict.reason}; with these frozen, it trains as original/{stage} bit for bit"
     )

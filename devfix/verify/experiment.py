@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from devfix.verify.patches import program_texts
+from devfix.verify.probe.supervisor import DEFAULT_DISK_MB
 from devfix.verify.project import Project, find_project, find_python
 from devfix.verify.proof import prove
 from devfix.verify.records import Run
@@ -21,11 +22,12 @@ __all__ = ["Experiment", "Limits", "prepare"]
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of each run: seconds, megabytes, and optimizer steps (None: no limit)."""
+    """Limits of each run: seconds, megabytes of memory, optimizer steps (None: no limit), and megabytes of files."""
 
     timeout: float = DEFAULT_TIMEOUT
     memory_mb: int = DEFAULT_MEMORY_MB
     max_steps: int | None = None
+    disk_mb: int = DEFAULT_DISK_MB
 
 
 @dataclass
@@ -46,6 +48,7 @@ class Experiment:
         devices: number of simulated devices.
         torchrun: set torchrun's environment variables; set automatically if the script fails without them.
         compiled: leave ``torch.compile`` on.
+        allow_read: files and folders that runs may read, although they are hidden or not copied by default.
 
     """
 
@@ -62,6 +65,7 @@ class Experiment:
     torchrun: bool = False
     compiled: bool = False
     setup_script: str | None = None
+    allow_read: tuple[str, ...] = ()
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
     def prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run] | None = None) -> Verdict:
@@ -136,6 +140,8 @@ class Experiment:
             kind=self.kind,
             torchrun=self.torchrun,
             compiled=self.compiled,
+            disk_mb=self.limits.disk_mb,
+            allow_read=self.allow_read,
             provenance=True,
             device_map=device_map,
         )
@@ -162,6 +168,8 @@ class Experiment:
             devices=self.devices,
             torchrun=self.torchrun,
             compiled=self.compiled,
+            disk_mb=self.limits.disk_mb,
+            allow_read=self.allow_read,
         )
 
 
@@ -180,6 +188,7 @@ def prepare(
     limits: Limits = Limits(),
     setup: str | None = None,
     keep: bool = False,
+    allow_read: tuple[str, ...] = (),
 ) -> Experiment:
     """Return the experiment for a script, with project, interpreter and device detected unless given.
 
@@ -197,6 +206,7 @@ def prepare(
         limits: of each run.
         setup: arguments of a preparatory run, as one shell word.
         keep: do not delete the scratch copies.
+        allow_read: files and folders that runs may read, although they are hidden or not copied by default.
 
     Raises:
         devfix.verify.RunError: no such script, no torch in the interpreter, or no such device.
@@ -218,4 +228,5 @@ def prepare(
         devices,
         torchrun,
         compiled,
+        allow_read=allow_read,
     )

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
+from devfix.verify.comparison import describe_dependence, repeated
 from devfix.verify.confirmation import confirm_silent_fix
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
+from devfix.verify.probe.supervisor import DEFAULT_DISK_MB
 from devfix.verify.records import Run
 from devfix.verify.runs import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT, run
 from devfix.verify.verdict import Verdict, judge
 
 __all__ = ["prove"]
+
+_NAMES = ("original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device")
+_REFERENCES = ("original/cpu", "original/unchecked", "original/device")
 
 
 def prove(
@@ -41,6 +48,8 @@ def prove(
     kind: str = "cuda",
     torchrun: bool = False,
     compiled: bool = False,
+    disk_mb: int = DEFAULT_DISK_MB,
+    allow_read: Sequence[str] = (),
 ) -> Verdict:
     """Run the original and the patched project on the CPU and on the accelerator, and compare.
 
@@ -69,15 +78,16 @@ def prove(
         kind: the type of the simulated device.
         torchrun: set torchrun's environment variables.
         compiled: leave ``torch.compile`` on.
+        disk_mb: limit on the size of a run's files.
+        allow_read: files and folders that a run may read, although they are hidden or not copied by default.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
 
     """
     folders = {"original": original, "patched": patched}
-    names = ["original/cpu", "original/device", "original/unchecked", "patched/cpu", "patched/device"]
 
-    def make_run(name: str, float64: bool = False, frozen: Sequence[str] = ()) -> Run:
+    def make_run(name: str, *, float64: bool = False, frozen: Sequence[str] = (), unobserved: bool = False) -> Run:
         side, how = name.split("/")
         then = run_on if how == "device" else how
         first = setup_on if how == "device" and run_on == "cpu" else then
@@ -104,37 +114,97 @@ def prove(
             kind=kind,
             torchrun=torchrun,
             compiled=compiled,
+            disk_mb=disk_mb,
+            allow_read=allow_read,
+            unobserved=unobserved,
         )
-
-    def remake(name: str, frozen: Sequence[str]) -> Run:
-        return make_run(name, frozen=frozen)
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        futures = {name: pool.submit(make_run, name) for name in names if name not in (known or {})}
-        runs = {name: futures[name].result() if name in futures else (known or {})[name] for name in names}
+        return _Trial(make_run, pool, dict(known or {})).verdict()
+
+
+class _MakeRun(Protocol):
+    def __call__(
+        self, name: str, *, float64: bool = False, frozen: Sequence[str] = (), unobserved: bool = False
+    ) -> Run: ...
+
+
+class _Trial:
+    """The runs of a proof so far.
+
+    Args:
+        make: makes the run of the given name.
+        pool: makes several at once.
+        known: existing runs by name; they are not repeated.
+
+    """
+
+    def __init__(self, make: _MakeRun, pool: ThreadPoolExecutor, known: Mapping[str, Run]) -> None:
+        self._make = make
+        self._pool = pool
+        self._known = known
+        self._runs: dict[str, Run] = {}
+
+    def verdict(self) -> Verdict:
+        """Return the verdict, after as many runs as it needs."""
+        self._add({name: self._start(name) for name in _NAMES})
+        runs = self._runs
         if on_real_device(runs["patched/device"]) and not runs["original/cpu"].ok and runs["original/unchecked"].ok:
-            runs["patched/unchecked"] = make_run("patched/unchecked")
-        verdict = judge(runs)
+            self._add({"patched/unchecked": self._start("patched/unchecked")})
+        verdict = self._without_noise(judge(runs))
         if verdict.status == "fixed" and verdict.silent:
-            return confirm_silent_fix(verdict, remake)
+            verdict = confirm_silent_fix(verdict, lambda name, frozen: self._make(name, frozen=frozen))
+        self._runs.update(verdict.runs)
+        return self._unless_observed(verdict) if verdict.good else verdict
+
+    def _start(self, name: str, *, of: str = "", float64: bool = False, unobserved: bool = False) -> Future[Run]:
+        """Start the run ``name``, which repeats the run ``of``, unless it is known."""
+        if name in self._known:
+            done: Future[Run] = Future()
+            done.set_result(self._known[name])
+            return done
+        return self._pool.submit(self._make, of or name, float64=float64, unobserved=unobserved)
+
+    def _add(self, started: Mapping[str, Future[Run]]) -> None:
+        self._runs.update({name: future.result() for name, future in started.items()})
+
+    def _without_noise(self, verdict: Verdict) -> Verdict:
+        """Return the verdict after a second run of the reference, and runs in float64, if they may change it."""
+        for _ in _REFERENCES:
+            reference = verdict.reference
+            if verdict.status not in ("loss-differs", "output-differs") or reference is None:
+                return verdict
+            again = repeated(reference)
+            if again in self._runs:
+                break
+            self._add({again: self._start(again, of=reference)})
+            if not agree(self._runs[again], self._runs[reference]):
+                reason = "two runs of the reference differ: the script is nondeterministic"
+                return Verdict("inconclusive", reason, self._runs, reference)
+            verdict = judge(self._runs)
         reference = verdict.reference
-        if verdict.status != "loss-differs" or reference is None:
+        if verdict.status != "loss-differs" or reference is None or not _may_be_rounding(self._runs, reference):
             return verdict
-        if not agree(make_run(reference), runs[reference]):
-            return Verdict("inconclusive", "two runs of the reference differ: the script is nondeterministic", runs)
-        if not _may_be_rounding(runs, reference):
+        names = ("patched/device", reference)
+        self._add({in_float64(name): self._start(in_float64(name), of=name, float64=True) for name in names})
+        return judge(self._runs)
+
+    def _unless_observed(self, verdict: Verdict) -> Verdict:
+        """Return the verdict, or ``inconclusive`` if the patched script behaves differently without the recorder."""
+        observed = self._runs["patched/cpu"]
+        if not observed.ok or observed.ended_early:
             return verdict
-        names_in_float64 = {in_float64(name): name for name in ("patched/device", reference)}
-        repeated = {
-            wide: pool.submit(make_run, name, True)
-            for wide, name in names_in_float64.items()
-            if wide not in (known or {})
-        }
-        verdict = judge(
-            runs
-            | {wide: repeated[wide].result() if wide in repeated else (known or {})[wide] for wide in names_in_float64}
-        )
-        return confirm_silent_fix(verdict, remake) if verdict.status == "fixed" and verdict.silent else verdict
+        name = "patched/unobserved"
+        self._add({name: self._start(name, of="patched/cpu", unobserved=True)})
+        if describe_dependence(self._runs, "patched/cpu", name) is None:
+            return replace(verdict, runs=self._runs)
+        again = repeated(name)
+        self._add({again: self._start(again, of="patched/cpu", unobserved=True)})
+        change = describe_dependence(self._runs, "patched/cpu", name)
+        if change is None:
+            return replace(verdict, runs=self._runs)
+        reason = f"without the recorder, the patched script behaves differently: {change}"
+        return Verdict("inconclusive", reason, self._runs, verdict.reference)
 
 
 def _may_be_rounding(runs: Mapping[str, Run], reference: str) -> bool:

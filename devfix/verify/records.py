@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-__all__ = ["REAL_DEVICES", "Failure", "Run", "RunError", "Steps"]
+from devfix.verify.outputs.collection import Outputs
+
+__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps"]
 
 #: Supported types of real devices.
 REAL_DEVICES = ("cuda", "mps", "xpu")
@@ -52,13 +54,27 @@ class Failure:
 class Steps(NamedTuple):
     """Consecutive steps of an optimizer or a scheduler with the same settings.
 
-    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...); it is None for a scheduler.
+    ``groups`` holds the settings of each parameter group (``lr``, ``weight_decay`` ...), or of the scheduler.
     ``params`` is a digest of the shapes of the group's parameters.
     """
 
     name: str
-    groups: tuple[Mapping[str, Any], ...] | None
+    groups: tuple[Mapping[str, Any], ...]
     times: int
+
+
+class Phase(NamedTuple):
+    """Consecutive calls of modules in one mode, with the number of samples that they get.
+
+    ``training`` is None for modules that compute the same in both modes.  ``results`` is a digest of what the calls
+    without gradients return; empty with gradients, because the losses depend on the results.
+    """
+
+    training: bool | None
+    gradients: bool
+    calls: int
+    samples: int
+    results: str = ""
 
 
 @dataclass(frozen=True)
@@ -84,17 +100,27 @@ class Run:
         rest_of_recipe: SHA-256 of the steps beyond the recorded number; None if there are none.
         digest: SHA-256 of the ``parameters`` at the end; None if there are none.
         random: SHA-256 of the CPU's random state at the end.
-        output: the last 64 kB of its output.
+        output: the end of its output, 64 kB at most.
+        outputs: what it printed and the files that it wrote; those of its setup run included.
         wall: the script's wall time in seconds.
         memory_mb: its peak memory.
+        gradient_norms: the norm of all gradients before each optimizer step; None if they are sparse.
+        phases: consecutive calls of modules in one mode: training, with gradients, calls, samples.
+        rest_of_phases: SHA-256 of the calls beyond the recorded number; None if there are none.
+        module_states: for each of the last modules that were called, a digest of each of its tensors that is in no
+            optimizer, at the end.
+        returned: the values of the script's top-level calls.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
-        device_training, all_training: the same for calls of the training: steps of a backward pass, and calls that
-            read or write a parameter.
+        work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
+        backward: calls on accelerators and on the CPU, by operator of the backward passes.
+        replaced: a function of the recorder that the script replaced; None if it replaced none.
         unsupported: features that the simulator does not model and the script used.
         stopped: the reason for stopping it, as a sentence or ``time``; None if it ended by itself.
         ended_early: it was stopped after ``max_steps`` steps.
         exposed: resources that the kernel could not isolate: ``network``, ``files`` outside the scratch copy, and
             other ``processes``.
+        left_out: files that were not copied because they may hold credentials, by their path within the project.
+        withheld: an existing path in the failure's message that the run was not allowed to read; else None.
         has_report: the probe wrote its report; False if the script exited with ``os._exit`` or was killed.
         precision: the lowest precision used on a real accelerator.
         torch: PyTorch's version.
@@ -126,16 +152,25 @@ class Run:
     digest: str | None = None
     random: str | None = None
     output: str = ""
+    outputs: Outputs = field(default_factory=Outputs, repr=False)
     wall: float = 0.0
     memory_mb: float = 0.0
     device_operations: int = 0
     all_operations: int = 0
-    device_training: int = 0
-    all_training: int = 0
+    work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    gradient_norms: tuple[float | None, ...] = ()
+    phases: tuple[Phase, ...] = ()
+    rest_of_phases: str | None = None
+    module_states: tuple[tuple[str, ...], ...] = ()
+    returned: tuple[str, ...] = ()
+    replaced: str | None = None
     unsupported: tuple[str, ...] = ()
     stopped: str | None = None
     ended_early: bool = False
     exposed: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    withheld: str | None = None
     has_report: bool = True
     precision: str = "float32"
     torch: str = ""

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Proof", "describe_device", "largest_difference"]
 
-#: The rows of the table; runs without device checks are shown only if they are the reference.
+#: The rows of the table; runs without device checks are shown only if they are the reference, controls never.
 ROWS = ("original/cpu", "original/device", "patched/cpu", "patched/device")
 _UNCHECKED = ("original/unchecked", "patched/unchecked")
+_CONTROLS = ("again", "unobserved")
 #: Resources that the kernel could not isolate from the script.
 _EXPOSED = {
     "network": "the network",
-    "files": "files outside its scratch copy (writable, and credentials readable)",
+    "files": "files outside its scratch copy (writable, and credentials and sockets of other programs within reach)",
     "processes": "other processes",
 }
 
@@ -57,7 +58,8 @@ class Proof:
     def rows(self) -> tuple[str, ...]:
         """Names of the runs in the table."""
         reference = self.verdict.reference
-        more = (name for name in self.verdict.runs if name == reference or name not in _UNCHECKED)
+        shown = (name for name in self.verdict.runs if not name.endswith(_CONTROLS))
+        more = (name for name in shown if name == reference or name not in _UNCHECKED)
         return tuple(dict.fromkeys((*ROWS, *more)))
 
     @property
@@ -84,6 +86,11 @@ class Proof:
         if self.experiment.project.starts_outside:
             effect = "files written there remain" if "files" in exposed else "files written there are discarded"
             found.append(f"the working directory {self.experiment.project.start} is not copied: {effect}")
+        left_out = sorted({name for run in self.verdict.runs.values() for name in run.left_out})
+        if left_out:
+            found.append(
+                f"not copied, because they may hold credentials: {', '.join(left_out)} (copy them with --allow-read)"
+            )
         if exposed:
             parts = ", ".join(description for part, description in _EXPOSED.items() if part in exposed)
             found.append(f"the kernel cannot isolate the script from {parts}")

@@ -7,20 +7,20 @@
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import signal
 import sys
-import uuid
+import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
+from devfix.verify import outputs
 from devfix.verify.notebooks import RunnableScript
+from devfix.verify.probe import report_file
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
-from devfix.verify.records import Failure, Run, RunError, Steps
+from devfix.verify.records import Failure, Phase, Run, RunError, Steps
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
     CopyError,
@@ -28,8 +28,10 @@ from devfix.verify.sandbox import (
     Scratch,
     UnsafeChange,
     clean_environment,
+    file_view,
     overlay,
     scratch_copy,
+    withheld_path,
 )
 from devfix.verify.servers import SIMULATOR, ServerDied, execute
 from devfix.verify.torchrun import torchrun_environment
@@ -38,6 +40,9 @@ __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT", "run"]
 
 DEFAULT_TIMEOUT = 120.0
 DEFAULT_MEMORY_MB = 8192
+
+#: Characters of ``Run.output``.
+_OUTPUT_LIMIT = 64 << 10
 
 #: Report keys that are fields of :class:`Run` under the same name.
 _COPIED = [
@@ -54,8 +59,8 @@ _COPIED = [
     "memory_mb",
     "device_operations",
     "all_operations",
-    "device_training",
-    "all_training",
+    "rest_of_phases",
+    "replaced",
     "ended_early",
     "precision",
     "torch",
@@ -117,6 +122,8 @@ def run(
     compiled: bool = False,
     provenance: bool = False,
     device_map: bool = False,
+    allow_read: Sequence[str] = (),
+    unobserved: bool = False,
 ) -> Run:
     """Run a script in a scratch copy of its project.
 
@@ -150,6 +157,8 @@ def run(
         compiled: leave ``torch.compile`` on.
         provenance: record the origin of each tensor, and report the origins of the failing values.
         device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
+        allow_read: files and folders that the run may read, although they are hidden or not copied by default.
+        unobserved: run on the CPU without recording anything but the outputs.
 
     Raises:
         RunError: the run could not be made.
@@ -165,24 +174,35 @@ def run(
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     options += [*(["--provenance"] if provenance else []), *(["--map"] if device_map else [])]
     options += ["--freeze", " ".join(frozen)] if frozen else []
+    options += ["--unobserved"] if unobserved else []
     environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
-        with scratch_copy(project, size_limit, keep) as copy:
+        with scratch_copy(project, size_limit, keep, allow_read) as copy:
             overlay(copy.project, changes or {})
+            before = outputs.snapshot(_output_folders(copy))  # what a setup run writes counts as well
+            printed = outputs.Captured("")
             for stage_script, stage_args, stage_device in stages:
                 named = stage_script if module else _script_argument(stage_script, start, copy.project)
                 notebook = RunnableScript.prepare(copy, stage_script)
                 argv = [*options, *notebook.options, "--device", stage_device, "--", named, *stage_args]
-                result = _stage(project, copy, argv, stage_device, limits, python, environment, start, notebook)
+                result, printed = _stage(
+                    project, copy, argv, stage_device, limits, python, environment, start, notebook, allow_read
+                )
                 if not result.ok:
                     break
             first = stages[0][2] if setup is not None else None
-            return replace(result, setup_device=first, scratch=str(copy.project) if keep else None)
+            produced = outputs.collect(before, printed)
+            return replace(result, outputs=produced, setup_device=first, scratch=str(copy.project) if keep else None)
     except (CopyError, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error
     except OSError as error:  # a full disk, or a deleted scratch folder
         raise RunError(f"{script} could not be run in a copy of {project}: {error}") from error
+
+
+def _output_folders(scratch: Scratch) -> dict[str, Path]:
+    """Return the folders in which a run may leave files, by the prefix of their names in reports."""
+    return {"": scratch.project, "/tmp/": scratch.folder / "tmp", "~/": scratch.home}
 
 
 def _script_argument(script: str, start: str, copy: Path) -> str:
@@ -200,51 +220,54 @@ def _stage(
     env: dict[str, str],
     start: str,
     notebook: RunnableScript,
-) -> Run:
-    """Run the probe once in a scratch copy and read its report."""
-    report_path = scratch.folder / f"report-{uuid.uuid4().hex}"
-    locations = ["--report", str(report_path), "--root", str(scratch.project), "--copy-of", str(project)]
-    locations += ["--simulator", str(SIMULATOR)]
-    with open(report_path, "xb+") as handle:
+    allow_read: Sequence[str],
+) -> tuple[Run, outputs.Captured]:
+    """Run the probe once in a scratch copy; return its report and what it printed."""
+    working = Path(start) if os.path.isabs(start) else None
+    files = file_view(scratch.folder, scratch.home, project, scratch.project, working, allow_read)
+    locations = ["--root", str(scratch.project), "--copy-of", str(project), "--simulator", str(SIMULATOR)]
+    with tempfile.NamedTemporaryFile(prefix="devfix-report-") as handle:  # outside the folder that the run may write
+        nonce = report_file.prepare(handle)
         process = execute(
             python,
             [*locations, *argv],
             scratch.project / start,
             clean_environment(scratch, env),
-            scratch.folder,
-            report_path,
+            files,
+            Path(handle.name),
             limits,
         )
-        report = notebook.add_cell_positions(_read_report(handle, report_path)) if process.stopped is None else {}
+        report = report_file.read(handle, nonce) if process.stopped is None else {}
+        report = notebook.add_cell_positions(report)
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
-    return Run(
+    printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
+    message = (report.get("exception") or {}).get("text", "")
+    run = Run(
         device=device,
         failure=_failure(report, scratch.project),
+        left_out=scratch.left_out,
+        withheld=withheld_path(message, project, start, scratch.project, allow_read),
         exit_code=exit_code if process.stopped is None else 0,
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),
         forgotten_keys=tuple(report.get("forgotten_keys", ())),
         gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
-        recipe=tuple(Steps(name, groups and tuple(groups), times) for name, groups, times in report.get("recipe", ())),
-        output=notebook.name_cells(process.output).replace(str(scratch.project) + os.sep, ""),
+        work={name: tuple(both) for name, both in report.get("work", {}).items()},
+        backward={name: tuple(both) for name, both in report.get("backward", {}).items()},
+        gradient_norms=tuple(report.get("gradient_norms", ())),
+        phases=tuple(Phase(*each) for each in report.get("phases", ())),
+        module_states=tuple(map(tuple, report.get("module_states", ()))),
+        returned=tuple(report.get("returned", ())),
+        recipe=tuple(Steps(name, tuple(groups), times) for name, groups, times in report.get("recipe", ())),
+        output=(printed.head + printed.tail)[-_OUTPUT_LIMIT:],
         unsupported=tuple(report.get("unsupported", ())),
         stopped=process.stopped,
         exposed=process.exposed,
         has_report=bool(report),
         **{name: report[name] for name in _COPIED if name in report},
     )
-
-
-def _read_report(handle: BinaryIO, path: Path) -> dict[str, Any]:
-    """Return the report, empty if there is none; a re-executed interpreter replaces the file under the same name."""
-    text = handle.read()
-    with suppress(OSError):
-        text = text or path.read_bytes()
-    try:
-        return dict(json.loads(text)) if text else {}
-    except ValueError:  # the script may overwrite the report
-        return {}
+    return run, printed
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import fcntl
+import hashlib
 import json
 import os
 import queue
@@ -16,8 +17,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from devfix.verify.interpreters import OLDEST_TORCH, explain_unusable, is_too_old
+from devfix.verify.outputs import Captured
+from devfix.verify.probe.confinement.file_view import FileView
 from devfix.verify.probe.supervisor import Limits
-from devfix.verify.sandbox import secret_paths
 
 __all__ = ["ProcessResult", "ServerDied", "execute", "interpreter_info"]
 
@@ -25,7 +27,10 @@ HERE = Path(__file__).resolve().parent
 SIMULATOR = HERE.parent / "simulator"
 PROBE = HERE / "probe"
 
-_OUTPUT_LIMIT = 64 * 1024
+#: Bytes of a run's output that are kept from its beginning and from its end.
+_HEAD_LIMIT = 8 << 20
+_TAIL_LIMIT = 64 << 10
+
 _PIPE_SIZE = 1 << 20
 _STARTUP_SECONDS = 180.0
 _GRACE_SECONDS = 15.0
@@ -36,14 +41,14 @@ class ServerDied(Exception):
 
 
 class ProcessResult(NamedTuple):
-    """The end of a run: its wait status, the reason for stopping it (``time`` or a sentence), and its last output.
+    """The end of a run: its wait status, the reason for stopping it (``time`` or a sentence), and its output.
 
     ``exposed`` lists the resources that the kernel could not isolate: ``network``, ``files`` and ``processes``.
     """
 
     status: int
     stopped: str | None
-    output: str
+    printed: Captured
     exposed: tuple[str, ...]
 
     @property
@@ -52,7 +57,7 @@ class ProcessResult(NamedTuple):
 
 
 class _OutputReader(threading.Thread):
-    """Thread that reads a FIFO to its end and stores only the last part, whatever the amount of output."""
+    """Thread that reads a FIFO to its end; of a very long output it stores the beginning and the end."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(daemon=True)
@@ -62,19 +67,34 @@ class _OutputReader(threading.Thread):
             fcntl.fcntl(self._incoming, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         # Our own writer keeps the FIFO open until the run ends, however often the run opens and closes it.
         self._writer = os.open(path, os.O_WRONLY)
+        self._head = bytearray()
         self._tail = b""
+        self._omitted = 0
+        self._digest = hashlib.blake2b(digest_size=16)
         self.start()
 
     def run(self) -> None:
         with os.fdopen(self._incoming, "rb", 0) as source:
             while part := source.read(_PIPE_SIZE):
-                self._tail = (self._tail + part)[-_OUTPUT_LIMIT:]
+                kept = part[: _HEAD_LIMIT - len(self._head)]
+                self._head += kept
+                self._append(part[len(kept) :])
 
-    def finish(self) -> str:
-        """Close our writer and return the last part of the output."""
+    def _append(self, part: bytes) -> None:
+        self._tail += part
+        passed = self._tail[:-_TAIL_LIMIT]
+        self._digest.update(passed)
+        self._omitted += len(passed)
+        self._tail = self._tail[-_TAIL_LIMIT:]
+
+    def finish(self) -> Captured:
+        """Close our writer and return the output."""
         os.close(self._writer)
         self.join(2.0)
-        return self._tail.decode("utf-8", "replace")
+        if not self._omitted:
+            return Captured((bytes(self._head) + self._tail).decode("utf-8", "replace"))
+        head, tail = (part.decode("utf-8", "replace") for part in (bytes(self._head), self._tail))
+        return Captured(head, tail, self._omitted, self._digest.hexdigest())
 
 
 class _Server:
@@ -221,7 +241,7 @@ def execute(
     argv: list[str],
     cwd: Path,
     env: dict[str, str],
-    folder: Path,
+    files: FileView,
     report: Path,
     limits: Limits,
 ) -> ProcessResult:
@@ -232,8 +252,8 @@ def execute(
         argv: the probe's arguments.
         cwd: the run's working directory.
         env: its complete environment.
-        folder: its writable folder.
-        report: existing file in ``folder`` for the probe's report.
+        files: the files that it sees.
+        report: existing file with a nonce, for the probe's report.
         limits: its limits on time, memory, disk and processes.
 
     Raises:
@@ -241,7 +261,7 @@ def execute(
 
     """
     server = _server(python)
-    fifo = report.with_suffix(".output")
+    fifo = Path(files.folder, f"{report.name}.output")
     os.mkfifo(fifo)
     reader = _OutputReader(fifo)
     message = {
@@ -250,9 +270,7 @@ def execute(
         "env": env,
         "output": str(fifo),
         "report": str(report),
-        "folder": str(folder),
-        "hidden": secret_paths(),
-        "layered": [] if cwd.is_relative_to(folder) else [str(cwd)],
+        "files": files._replace(readable=(*files.readable, str(PROBE), str(SIMULATOR)))._asdict(),
         "limits": limits._asdict(),
     }
     number, pid = None, None
@@ -273,5 +291,5 @@ def execute(
             server.forget(number)
         if pid is not None and "id" not in answer:
             _kill_group(pid)
-        output = reader.finish()
-    return ProcessResult(answer["status"], answer["stopped"], output, tuple(server.info["exposed"]))
+        printed = reader.finish()
+    return ProcessResult(answer["status"], answer["stopped"], printed, tuple(server.info["exposed"]))

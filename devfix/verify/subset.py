@@ -16,7 +16,7 @@ __all__ = ["MAX_ATTEMPTS", "Proved", "prove_subset"]
 MAX_ATTEMPTS = 16
 
 #: Verdicts that may change with another patch; the others depend on the script only.
-_DEPENDS_ON_PATCH = ("not-fixed", "loss-differs", "broken")
+_DEPENDS_ON_PATCH = ("not-fixed", "loss-differs", "output-differs", "moved-to-cpu", "broken")
 
 ApplyWithout = Callable[[Sequence[Finding]], Outcome]
 

@@ -37,28 +37,43 @@ def describe_recipe_change(run: Run, reference: Run) -> str | None:
     for number, ours, theirs in _pairs(run.recipe, reference.recipe):
         if ours is None or theirs is None:
             extra = ours or theirs
-            return f"{extra.name if extra else ''} steps {'more' if ours else 'fewer'} times"
+            name = extra.name if extra else ""
+            return f"{name} {'is called' if _is_clipping(name) else 'steps'} {'more' if ours else 'fewer'} times"
         if ours.name != theirs.name:
-            return f"step {number} is a step of {ours.name} instead of {theirs.name}"
-        if ours.groups is not None and theirs.groups is not None:
-            same_groups = same_groups and len(ours.groups) == len(theirs.groups)
-            changed = _describe_changed_settings(ours.groups, theirs.groups)
-            if changed:
-                return f"step {number} of the optimizers ({ours.name}) has {changed}"
+            return f"there is {_describe_kind(ours.name)} where the reference has {_describe_kind(theirs.name)}"
+        same_groups = same_groups and len(ours.groups) == len(theirs.groups)
+        changed = _describe_changed_settings(ours.groups, theirs.groups)
+        if changed and _is_clipping(ours.name):
+            return f"call {number} of {ours.name} has {changed}"
+        if changed:
+            return f"step {number} of the optimizers and schedulers ({ours.name}) has {changed}"
     if same_groups and run.rest_of_recipe != reference.rest_of_recipe:
         return "the settings of late optimizer or scheduler steps differ"
     return None
 
 
+def _is_clipping(name: str) -> bool:
+    return name.startswith("clip_grad")
+
+
+def _describe_kind(name: str) -> str:
+    return f"a call of {name}" if _is_clipping(name) else f"a step of {name}"
+
+
 def _pairs(one: Sequence[Steps], other: Sequence[Steps]) -> Iterator[tuple[int, Steps | None, Steps | None]]:
-    """Yield the steps of both at each change or end of one of them, with their number from 1."""
-    number = 1
+    """Yield the steps of both at each change or end of one of them.
+
+    The number, from 1, counts clipping and steps apart.
+    """
+    numbers = Counter[bool]()
     rest = [iter(one), iter(other)]
     now: list[Steps | None] = [next(each, None) for each in rest]
     while now[0] is not None or now[1] is not None:
-        yield number, now[0], now[1]
+        current = now[0] or now[1]
+        kind = current is not None and _is_clipping(current.name)
+        yield numbers[kind] + 1, now[0], now[1]
         done = min(each.times for each in now if each is not None)
-        number += done
+        numbers[kind] += done
         for side, each in enumerate(now):
             if each is not None:
                 now[side] = each._replace(times=each.times - done) if each.times > done else next(rest[side], None)

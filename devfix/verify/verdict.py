@@ -18,39 +18,24 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from devfix.verify.advice import describe_ending
-from devfix.verify.loss_comparison import (
-    SAME_DIRECTION,
-    agree,
-    describe_cosine,
-    first_disagreement,
-    match,
-    on_real_device,
-    same_direction,
-    update_cosine,
-)
+from devfix.verify.comparison import Comparison, compare, describe_evidence
+from devfix.verify.loss_comparison import agree, first_disagreement, match, on_real_device
+from devfix.verify.outputs import Difference
 from devfix.verify.records import Run
-from devfix.verify.stdout_metrics import describe_changed_output
-from devfix.verify.training_invariants import describe_gradient_change, describe_recipe_change, format_shapes
+from devfix.verify.training_invariants import format_shapes
+from devfix.verify.work_comparison import describe_moved_work
 
-__all__ = ["VERDICTS", "Verdict", "describe_moved_work", "judge", "trains_more"]
+__all__ = ["VERDICTS", "Verdict", "judge", "trains_more"]
 
-VERDICTS = ("fixed", "not-fixed", "loss-differs", "broken", "no-error", "inconclusive")
+VERDICTS = (
+    *("fixed", "not-fixed", "loss-differs", "output-differs", "moved-to-cpu", "broken", "no-error", "inconclusive"),
+)
 
+#: Fewer losses or steps are no evidence of a training; then the outputs are the proof.
 MINIMUM_LOSSES = 3
 MINIMUM_STEPS = 2
 
-#: Least fraction of the original's training operations that must remain on the accelerator; a few may disappear
-#: (redundant copies between accelerators).
-MINIMUM_WORK = 0.9
-
-#: Limit on additional operations on other devices if some disappeared from the accelerator; otherwise the limit is
-#: higher (averaging a model on the CPU is legitimate).
-MOST_ELSEWHERE = 0.05
-
 _CAUGHT = "the script caught the error and continued without training correctly"
-
-#: Relative difference of losses due to other kernels for the same formula (measured: 2e-7 in the first 10 steps).
-ROUNDING = 1e-5
 
 
 @dataclass(frozen=True)
@@ -65,6 +50,7 @@ class Verdict:
             and repetitions such as ``patched/device in float64``.
         reference: name of the run with the expected losses; None if no losses were compared.
         silent: the original raised nothing but trained incorrectly.
+        differences: what the patched script prints and writes differently, or not at all.
 
     """
 
@@ -73,6 +59,7 @@ class Verdict:
     runs: dict[str, Run] = field(default_factory=dict)
     reference: str | None = None
     silent: bool = False
+    differences: tuple[Difference, ...] = ()
 
     @property
     def good(self) -> bool:
@@ -88,18 +75,29 @@ def _same_failure(run: Run, other: Run) -> bool:
 
 def judge(runs: dict[str, Run]) -> Verdict:
     """Return the verdict on a set of runs, named as in :class:`Verdict`."""
-    patched, patched_cpu = runs["patched/device"], runs["patched/cpu"]
-    original, original_cpu = runs["original/device"], runs["original/cpu"]
-    unchecked = runs["original/unchecked"]
+    return _describe_obstacle(runs) or _judge_ending(runs)
 
+
+def _describe_obstacle(runs: dict[str, Run]) -> Verdict | None:
+    """Return the verdict if a run was stopped, or cannot be compared; else None."""
     for name, each in runs.items():
         if each.stopped is not None and name != "original/unchecked":
             advice = "; raise the limit with --timeout" if each.timed_out else ""
             return Verdict("inconclusive", f"{name} was {each.outcome}{advice}", runs)
+        if each.replaced is not None:
+            reason = f"the script replaced {each.replaced}, which records the evidence of {name}"
+            return Verdict("inconclusive", reason, runs)
     for name in ("patched/device", "original/device"):
         if runs[name].unsupported:
             features = ", ".join(runs[name].unsupported)
             return Verdict("inconclusive", f"{name} uses features that cannot be compared: {features}", runs)
+    return None
+
+
+def _judge_ending(runs: dict[str, Run]) -> Verdict:
+    patched, patched_cpu = runs["patched/device"], runs["patched/cpu"]
+    original, original_cpu = runs["original/device"], runs["original/cpu"]
+    unchecked = runs["original/unchecked"]
     if not patched.ok:
         if patched.device_error:
             return Verdict("not-fixed", f"a device error remains: {patched.outcome}", runs)
@@ -128,10 +126,10 @@ def _failed_after_training(runs: dict[str, Run]) -> bool:
 
 
 def _caught_device_error(runs: dict[str, Run]) -> bool:
-    """Whether the original caught its device error: without device checks it trains as the patched script does."""
-    if not runs["original/unchecked"].ok or match(runs, "original/device", "original/unchecked").good:
+    """Whether the original caught its device error: without device checks it does what the patched script does."""
+    if not runs["original/unchecked"].ok or compare(runs, "original/device", "original/unchecked").is_same:
         return False
-    return match(runs, "patched/device", "original/unchecked").good
+    return compare(runs, "patched/device", "original/unchecked").is_same
 
 
 def _original_error(original: Run) -> str:
@@ -141,16 +139,18 @@ def _original_error(original: Run) -> str:
     return _CAUGHT if original.ok else original.outcome
 
 
-def _exact_difference(runs: dict[str, Run]) -> tuple[str, str] | None:
-    """Return the names of two runs whose bitwise difference a real tolerance could hide; else None."""
+def _difference_on_cpu(runs: dict[str, Run]) -> Comparison | None:
+    """Return how the patch changes the script on the CPU, bit for bit; None if it does not, or that was not run."""
     stage = "cpu" if runs["original/cpu"].ok else "unchecked"
     ours, theirs = f"patched/{stage}", f"original/{stage}"
-    if not on_real_device(runs["patched/device"]) or ours not in runs or not runs[theirs].ok:
+    if ours not in runs or not runs[ours].ok or not runs[theirs].ok:
         return None
-    return None if agree(runs[ours], runs[theirs]) else (ours, theirs)
+    found = compare(runs, ours, theirs)
+    return None if found.is_same else found
 
 
 def _describe_shortcoming(patched: Run) -> str | None:
+    """Return the reason why the losses are no evidence of a training; None if they are."""
     if len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS:
         return (
             f"{len(patched.losses)} losses and {patched.steps} optimizer steps were recorded, at least "
@@ -165,97 +165,55 @@ def _describe_shortcoming(patched: Run) -> str | None:
     return None
 
 
-def describe_moved_work(patched: Run, original: Run) -> str | None:
-    """Return how much of the training moved from the accelerator to the CPU; None if it did not.
-
-    Only backward passes and operations on parameters count: collating batches and computing metrics on the CPU is
-    legitimate.  If a script has neither, every operation counts.
-    """
-    on_device, expected = patched.device_training, original.device_training
-    off_device, expected_off_device = patched.all_training - on_device, original.all_training - expected
-    if not expected:
-        on_device, expected = patched.device_operations, original.device_operations
-        off_device, expected_off_device = 0, 0
-    if patched.device == "cpu":
-        return None
-    if on_device < MINIMUM_WORK * expected:
-        return f"training moved off the accelerator: {on_device} training operations run there instead of {expected}"
-    allowed = MOST_ELSEWHERE if on_device < expected else 1 - MINIMUM_WORK
-    if off_device - expected_off_device > allowed * expected:
-        return (
-            f"training moved off the accelerator: {off_device} training operations run on other devices instead of "
-            f"{expected_off_device}"
-        )
-    return None
-
-
 def _judge_repaired(runs: dict[str, Run]) -> Verdict:
     """Return the verdict if the original failed on the accelerator, or caught its error, and the patched script ran."""
     patched, unchecked = runs["patched/device"], runs["original/unchecked"]
-    original = runs["original/device"]
-    exact_difference = _exact_difference(runs)
-    if exact_difference and not trains_more(runs[exact_difference[0]], runs[exact_difference[1]]):
-        return _difference_verdict(runs, *exact_difference)
-    worst: tuple[int, str] | None = None
+    on_cpu = _difference_on_cpu(runs)
+    if on_cpu is not None and not trains_more(runs[on_cpu.run], runs[on_cpu.reference]):
+        return _difference_verdict(runs, on_cpu)
+    closest: Comparison | None = None
     for name in ("original/cpu", "original/unchecked"):
-        reference = runs[name]
-        if not reference.ok and not (name == "original/cpu" and _failed_after_training(runs)):
+        failed_late = not runs[name].ok and name == "original/cpu" and _failed_after_training(runs)
+        if not runs[name].ok and not failed_late:
             continue
-        matched = match(runs, "patched/device", name)
-        if matched.good:
-            shortcoming = _describe_shortcoming(patched)
-            if shortcoming:
-                return Verdict("inconclusive", shortcoming, runs, reference=name)
+        found = compare(runs, "patched/device", name, outputs=not failed_late)
+        if found.is_same:
             moved_work = describe_moved_work(patched, unchecked)
-            if moved_work:
-                return Verdict("not-fixed", moved_work, runs)
-            error = _original_error(original)
-            if not reference.ok:
-                error += (
-                    f"; without an accelerator, the original failed after its last step: {describe_ending(reference)}"
-                )
-            elif (changed := describe_changed_output(patched, runs["patched/cpu"], reference)) is not None:
-                error += f"; {changed}: check that this number is still correct"
-            losses = f"{len(patched.losses)} losses over {patched.steps} steps"
-            return _recipe_verdict(runs, name) or Verdict(
-                "fixed", f"{losses} {matched.description}; original error: {error}", runs, name
-            )
-        index = first_disagreement(patched, reference)
-        reached = len(reference.losses) if index is None else index
-        if worst is None or reached > worst[0]:
-            worst = (reached, name)
-    assert worst is not None
-    if _differs_by_rounding_only(runs):
-        return _recipe_verdict(runs, "original/cpu", "patched/cpu") or Verdict(
-            "fixed",
-            f"{len(patched.losses)} losses over {patched.steps} steps match original/cpu within rounding (the script "
-            "uses other kernels on an accelerator; without one, original and patched match bit for bit)",
-            runs,
-            "original/cpu",
-        )
-    if trains_more(patched, runs[worst[1]]) and runs["patched/cpu"].ok:
-        if match(runs, "patched/device", "patched/cpu").good:
-            return _silent_verdict(runs, runs[worst[1]])
+            return Verdict("moved-to-cpu", moved_work, runs, name) if moved_work else _repaired_verdict(runs, found)
+        if closest is None or found.reached > closest.reached:
+            closest = found
+    assert closest is not None
+    if trains_more(patched, runs[closest.reference]) and runs["patched/cpu"].ok:
+        found = compare(runs, "patched/device", "patched/cpu")
+        if found.is_same:
+            return _silent_verdict(runs, runs[closest.reference])
         if on_real_device(patched):
-            return _difference_verdict(runs, "patched/device", "patched/cpu")
-    return _difference_verdict(runs, "patched/device", worst[1])
+            return _difference_verdict(runs, found)
+    return _difference_verdict(runs, closest)
 
 
-def _differs_by_rounding_only(runs: dict[str, Run]) -> bool:
-    """Whether only a device-dependent option of the script (``capturable=``, ``fused=``) changes the rounding."""
-    original, patched_cpu, patched = runs["original/cpu"], runs["patched/cpu"], runs["patched/device"]
-    return (
-        original.ok
-        and patched_cpu.ok
-        and agree(original, patched_cpu)
-        and _describe_shortcoming(patched) is None
-        and len(patched.losses) == len(original.losses)
-        and patched.steps == original.steps
-        and same_direction(patched, original)
-        and all(
-            abs(loss - expected) <= ROUNDING * abs(expected) for loss, expected in zip(patched.losses, original.losses)
-        )
-    )
+def _repaired_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
+    patched, reference = runs["patched/device"], runs[found.reference]
+    shortcoming = _describe_shortcoming(patched)
+    evidence = f"{len(patched.losses)} losses over {patched.steps} steps {found.description}"
+    if shortcoming is not None:
+        outputs = describe_evidence(patched, reference)
+        if outputs is None or len(patched.losses) >= MINIMUM_LOSSES:
+            return Verdict("inconclusive", shortcoming, runs, reference=found.reference)
+        evidence = f"{outputs}; the script has {_count(len(patched.losses), 'loss')}"
+    error = _original_error(runs["original/device"])
+    if not reference.ok:
+        error += f"; without an accelerator, the original failed after its last step: {describe_ending(reference)}"
+    return Verdict("fixed", f"{evidence}; original error: {error}", runs, found.reference)
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if number == 1 else f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number or 'no'} {plural}"
+
+
+def _difference_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
+    return Verdict(found.status, found.description, runs, found.reference, differences=found.differences)
 
 
 def trains_more(patched: Run, original: Run) -> bool:
@@ -287,54 +245,18 @@ def _silent_verdict(runs: dict[str, Run], original: Run) -> Verdict:
     )
 
 
-def _recipe_verdict(runs: dict[str, Run], reference: str, name: str = "patched/device") -> Verdict | None:
-    """Return the verdict if the losses agree but the training differs; None if it does not."""
-    change = describe_recipe_change(runs[name], runs[reference]) or describe_gradient_change(
-        runs[name], runs[reference]
-    )
-    return None if change is None else Verdict("loss-differs", f"the losses match {reference}, but {change}", runs)
-
-
-def _difference_verdict(runs: dict[str, Run], run_name: str, name: str) -> Verdict:
-    patched, reference = runs[run_name], runs[name]
-    index = first_disagreement(patched, reference)
-    if index is None:
-        reason = f"the losses match {name}, but {_describe_other_difference(patched, reference)}"
-    elif index < min(len(patched.losses), len(reference.losses)):
-        reason = (
-            f"the losses differ from {name} from loss {index + 1} on: {patched.losses[index]!r} instead of "
-            f"{reference.losses[index]!r}"
-        )
-    else:
-        reason = f"{len(patched.losses)} losses instead of {len(reference.losses)} in {name}"
-    description = match(runs, run_name, name).description
-    return Verdict("loss-differs", f"{reason}; {description}" if description else reason, runs, reference=name)
-
-
-def _describe_other_difference(patched: Run, reference: Run) -> str:
-    """Return the difference of two runs with equal losses."""
-    if patched.steps != reference.steps:
-        return f"{patched.steps} optimizer steps were made instead of {reference.steps}"
-    if patched.parameters != reference.parameters:
-        return f"the optimizers have {patched.parameters} parameters instead of {reference.parameters}"
-    cosine = update_cosine(patched, reference)
-    if on_real_device(patched, reference) and cosine is not None and not cosine >= SAME_DIRECTION:
-        return f"the parameter updates differ: {describe_cosine(cosine)}"
-    return describe_recipe_change(patched, reference) or "the final parameters differ"
-
-
 def _judge_silent(runs: dict[str, Run]) -> Verdict:
     """Return the verdict if the original raised nothing: it was correct, or trained incorrectly."""
     patched, patched_cpu, original = runs["patched/device"], runs["patched/cpu"], runs["original/device"]
-    exact_difference = _exact_difference(runs)
     moved_work = describe_moved_work(patched, original)
     if moved_work:
-        return Verdict("broken", moved_work, runs, reference="original/device")
-    if exact_difference is None and match(runs, "patched/device", "original/device").good:
+        return Verdict("moved-to-cpu", moved_work, runs, reference="original/device")
+    on_cpu = _difference_on_cpu(runs)
+    on_device = compare(runs, "patched/device", "original/device")
+    if on_cpu is None and on_device.is_same:
         same = "the original runs on the accelerator, and the patched script trains identically"
-        return _recipe_verdict(runs, "original/device") or Verdict("no-error", same, runs)
+        return Verdict("no-error", same, runs)
     if not trains_more(patched, original):
-        return _difference_verdict(runs, *(exact_difference or ("patched/device", "original/device")))
-    if not (patched_cpu.ok and match(runs, "patched/device", "patched/cpu").good):
-        return _difference_verdict(runs, "patched/device", "patched/cpu")
-    return _silent_verdict(runs, original)
+        return _difference_verdict(runs, on_cpu or on_device)
+    ours = compare(runs, "patched/device", "patched/cpu") if patched_cpu.ok else on_device
+    return _silent_verdict(runs, original) if ours.is_same else _difference_verdict(runs, ours)

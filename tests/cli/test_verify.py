@@ -31,7 +31,7 @@ for x, y in torch.utils.data.DataLoader(data, batch_size=8):
 FIXED = BROKEN.replace("x.to(device), y\n", "x.to(device), y.to(device)\n")
 
 WRONG = {
-    "hard-coded cpu": ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', '"cpu"', "not-fixed"),
+    "hard-coded cpu": ('torch.device("cuda" if torch.cuda.is_available() else "cpu")', '"cpu"', "moved-to-cpu"),
     "deleted training step": ("    optimizer.step()\n", "", "loss-differs"),
     "changed seed": ("manual_seed(3)", "manual_seed(4)", "loss-differs"),
     "optimizer lost a group": ("SGD(model.parameters()", "SGD(model[0].parameters()", "loss-differs"),

@@ -178,6 +178,39 @@ def test_what_a_run_writes_outside_the_project_does_not_stay(verify, patched, pr
     assert (code, document["verdict"]) == (0, "fixed") or "Read-only file system" in document["reason"]
 
 
+def test_a_path_among_the_arguments_of_a_script_is_readable(verify, patched, project, tmp_path_factory):
+    rows = tmp_path_factory.mktemp("data") / "rows.txt"
+    rows.write_text("1")
+    text = "import sys\nint(open(sys.argv[1].partition('=')[2]).read())\n" + CUDA
+
+    code, document = verify("train.py", "--patched", patched(project, train_py=text), "--", f"--rows={rows}")
+
+    assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
+
+
+def test_a_hidden_file_is_named_until_it_is_made_readable(verify, patched, project, tmp_path_factory):
+    rows = tmp_path_factory.mktemp("data") / "rows.txt"
+    rows.write_text("1")
+    folder = patched(project, train_py=f"int(open({str(rows)!r}).read())\n" + CUDA)
+
+    code, document = verify("train.py", "--patched", folder)
+    if any("files" in run["exposed"] for run in document["runs"].values()):
+        pytest.skip("the kernel does not let us protect files here")
+    assert (code, f"hidden from runs: make it readable with --allow-read {rows}" in document["reason"]) == (1, True)
+
+    code, document = verify("train.py", "--patched", folder, "--allow-read", rows)
+    assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
+
+
+def test_credentials_that_were_not_copied_are_named(verify, patched, project):
+    (project / ".env").write_text("TOKEN=1")
+
+    code, document = verify("train.py", "--patched", patched(project, train_py=CUDA))
+
+    assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
+    assert document["notes"][0].startswith("not copied, because they may hold credentials: .env (")
+
+
 def test_the_folder_that_is_copied_can_be_named(verify, patched, project):
     (project / "large").mkdir()
     text = "import os\nassert os.listdir() == ['train.py']\n" + CUDA

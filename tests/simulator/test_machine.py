@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from conformance.words import elsewhere
-from devfix.simulator import Simulator, operation_counts, unsupported_used
+from devfix.simulator import Simulator, unsupported_used, work_done
 
 
 def test_queries(sim: Simulator) -> None:
@@ -195,9 +195,9 @@ def test_what_is_not_modelled_is_remembered(sim: Simulator) -> None:
 
 def test_work_is_counted(sim: Simulator) -> None:
     torch.ones(2) + 1
-    before = operation_counts()
+    before = work_done()
     torch.ones(2, device="cuda") + 1
-    assert all(operation_counts()[name] > before[name] for name in ("device_operations", "all_operations"))
+    assert all(work_done()[name] > before[name] for name in ("device_operations", "all_operations"))
 
 
 def test_without_checks_everything_is_one_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import os
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812  # everybody calls it so
 
 from devfix.simulator import Simulator, unsupported_used
-from devfix.simulator.install import operation_counts
+from devfix.simulator.install import work_done
 
 Losses = list[float]
 
@@ -305,27 +306,33 @@ def test_an_optimizers_count_of_its_steps_is_no_work() -> None:
         count = torch.tensor(0.0)
         count += 1
         count.item()
-        before = operation_counts()
+        before = work_done()
         torch.ones(3, device="cuda") * count
-        after = operation_counts()
-    counted = {name: after[name] - before[name] for name in after}
-    assert counted == {"device_operations": 2, "all_operations": 2, "device_training": 0, "all_training": 0}
+        after = work_done()
+    names = ("device_operations", "all_operations")
+    assert [after[name] - before[name] for name in names] == [2, 2]
 
 
-def test_training_is_what_goes_backward_and_what_has_a_parameter() -> None:
+def test_work_is_counted_by_the_phase_of_the_training() -> None:
+    """Weighed in floating-point operations of a matrix product, and in elements of everything else."""
     with Simulator():
         x = torch.rand(6, 3)[torch.randperm(6)[:4]].to("cuda")
         (x * 2).mean(0).cpu().numpy()
-        looked_at = operation_counts()
         model = nn.Linear(3, 2).to("cuda")
-        made = operation_counts()
+        before = copy.deepcopy(work_done()["work"])
         model(x).pow(2).mean().backward()
-        trained = operation_counts()
+        with torch.no_grad():
+            model(x)
+            model.weight.mul_(0.5)
         (model.weight.detach().cpu().abs() + 1).mean(0).tolist()
-        after = operation_counts()
+        after = work_done()
+    work = {phase: [a - b for a, b in zip(both, before[phase], strict=True)] for phase, both in after["work"].items()}
 
-    assert looked_at["all_training"] == 0
-    backward = trained["device_training"] - made["device_training"]
-    assert backward >= 6
-    assert trained["all_training"] - made["all_training"] == backward
-    assert after["all_training"] - trained["all_training"] <= 1  # the parameter is read once, where it is
+    assert [before[phase] for phase in ("forward", "backward", "evaluation")] == [[0, 0]] * 3
+    assert work["evaluation"] == [2 * 4 * 3 * 2, 0]
+    assert work["update"] == [6, 0]
+    assert work["forward"][0] > work["evaluation"][0]
+    assert work["backward"][0] > 2 * 4 * 3 * 2
+    assert work["forward"][1] == work["backward"][1] == 0
+    assert work["other"][1] > 0
+    assert after["backward"]["mm"] == [1, 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-from devfix.simulator import Simulator, operation_counts
+from devfix.simulator import Simulator, WorkLedger, work_done
 from devfix.verify import Verdict, judge, run
 from devfix.verify.loss_comparison import agree, first_disagreement, tolerance
 from devfix.verify.probe import accelerator
@@ -28,7 +29,7 @@ from .scripts import FIXED, project
 
 def test_drawing_on_the_cpu_gives_the_numbers_of_the_cpu() -> None:
     plain = drawn("cpu")
-    with CpuRandomMode("cpu"):
+    with CpuRandomMode("cpu", WorkLedger()):
         found = drawn("cpu")
 
     assert plain.keys() == found.keys()
@@ -45,7 +46,7 @@ def test_draws_on_a_device_take_from_the_cpus_stream() -> None:
         torch.rand_like(torch.empty(5, device=device))
         return torch.rand(3)
 
-    with CpuRandomMode("meta"):
+    with CpuRandomMode("meta", WorkLedger()):
         found = program("meta")
 
     assert torch.equal(found, program("cpu"))
@@ -58,7 +59,7 @@ def test_the_kernel_for_dropout_of_accelerators_is_replaced_by_that_of_the_cpu(p
     expected = nn.functional.dropout(x, p)
     (slope,) = torch.autograd.grad(expected.sum(), x)
     torch.manual_seed(2)
-    with CpuRandomMode("cpu"):
+    with CpuRandomMode("cpu", WorkLedger()):
         found, mask = torch.native_dropout(x, p, True)
         (other_slope,) = torch.autograd.grad(found.sum(), x)
 
@@ -68,12 +69,12 @@ def test_the_kernel_for_dropout_of_accelerators_is_replaced_by_that_of_the_cpu(p
 
 
 def test_work_and_precision_are_noted() -> None:
-    with CpuRandomMode("meta") as here:
+    with CpuRandomMode("meta", WorkLedger()) as here:
         x = torch.ones(2, 2, device="meta")
         (x @ x).bfloat16()
         torch.ones(3) + 1
 
-    assert 3 <= here.device_operations < here.all_operations
+    assert 3 <= here.ledger.device_operations < here.ledger.all_operations
     assert here.precision == "bfloat16"
 
 
@@ -83,7 +84,7 @@ def test_attention_that_draws_by_itself_is_remembered(p: float, remembered: list
     if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "Meta"):
         pytest.skip(f"this PyTorch cannot run {name} on meta tensors")
     q = torch.randn(1, 2, 4, 8, device="meta")
-    with CpuRandomMode("meta") as here:
+    with CpuRandomMode("meta", WorkLedger()) as here:
         torch.ops.aten._scaled_dot_product_flash_attention(q, q, q, p)
 
     assert here.unmatched == remembered
@@ -137,7 +138,7 @@ def test_dropout_between_recurrent_layers_is_left_to_operators_that_are_seen(
     torch.manual_seed(1)
     expected = real(x, *_states(layer), *_settings(layer))[0]
     torch.manual_seed(1)
-    with CpuRandomMode("cpu"):
+    with CpuRandomMode("cpu", WorkLedger()):
         found, _ = layer(x)
         layer(nn.utils.rnn.pack_padded_sequence(x, torch.tensor([5, 4, 2])))
 
@@ -199,11 +200,17 @@ def test_runs_on_a_real_device_agree_within_the_tolerance_and_others_bit_for_bit
     assert not agree(losses(1.0, 0.5 + 1e-12, device="sim"), here)
 
 
+#: Work on the accelerator and elsewhere of a run as it should be.
+WORK = {"forward": (100, 0), "backward": (200, 0), "evaluation": (60, 0), "update": (50, 0), "other": (20, 30)}
+
+BACKWARD = {"mm": (8, 0), "nll_loss_backward": (4, 0)}
+
+
 def verdict(**changed: Run) -> Verdict:
     """The verdict on a repaired script on a real device; ``changed`` replaces runs by name."""
     values = (1.0, 0.9, 0.8, 0.7)
     died = Failure("RuntimeError", "two devices", "same-device", "train.py", 3, "", "")
-    work = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
+    work = {"work": WORK}
     runs = {
         "original/cpu": losses(*values, device="cpu"),
         "original/device": Run("cuda", failure=died),
@@ -230,25 +237,37 @@ def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
 @pytest.mark.parametrize(
     ("work", "status"),
     [
-        ({"device_operations": 20}, "fixed"),  # what trains is there, what is only looked at is not
-        ({"device_training": 39, "all_training": 49}, "fixed"),
-        ({"device_training": 35, "all_training": 45}, "not-fixed"),
-        ({"device_training": 90, "all_training": 150}, "not-fixed"),  # as much as was meant to be there, and a copy
+        ({"other": (0, 900)}, "fixed"),  # metrics and batches may be anywhere
+        ({"update": (40, 10)}, "fixed"),  # an average of the parameters on the CPU
+        ({"forward": (98, 2)}, "fixed"),
+        ({"forward": (80, 20)}, "moved-to-cpu"),
+        ({"forward": (100, 100)}, "moved-to-cpu"),  # as much as before on the accelerator, and a copy on the CPU
+        ({"backward": (0, 200)}, "moved-to-cpu"),
+        ({"evaluation": (0, 60)}, "moved-to-cpu"),
+        ({"update": (0, 50)}, "moved-to-cpu"),
     ],
 )
-def test_training_is_to_stay_on_the_accelerator(work: dict[str, int], status: str) -> None:
-    counts = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
-
-    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, **(counts | work))).status == status
+def test_the_model_is_to_stay_on_the_accelerator(work: dict[str, tuple[int, int]], status: str) -> None:
+    assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, work=WORK | work)).status == status
 
 
-def test_of_a_script_that_nothing_trains_in_every_operation_counts() -> None:
+def test_a_small_operator_of_the_backward_pass_is_to_stay_on_the_accelerator() -> None:
+    found = verdict(
+        original_unchecked=losses(1.0, 0.9, 0.8, 0.7, device="unchecked", work=WORK, backward=BACKWARD),
+        patched_device=losses(1.0, 0.9, 0.8, 0.7, work=WORK, backward=BACKWARD | {"nll_loss_backward": (0, 4)}),
+    )
+
+    assert found.status == "moved-to-cpu"
+    assert found.reason == "the backward pass of nll_loss runs on the CPU instead of on the accelerator"
+
+
+def test_every_operation_counts_in_a_script_without_a_model() -> None:
     meant = {"device_operations": 60, "all_operations": 100}
     unchecked = losses(1.0, 0.9, 0.8, 0.7, device="unchecked", **meant)
     stays, leaves = (losses(1.0, 0.9, 0.8, 0.7, device_operations=n, all_operations=100) for n in (60, 50))
 
     assert verdict(original_unchecked=unchecked, patched_device=stays).status == "fixed"
-    assert verdict(original_unchecked=unchecked, patched_device=leaves).status == "not-fixed"
+    assert verdict(original_unchecked=unchecked, patched_device=leaves).status == "moved-to-cpu"
 
 
 def test_the_simulator_and_a_real_device_count_alike() -> None:
@@ -261,26 +280,30 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
     def made() -> nn.Module:
         return nn.Sequential(nn.Linear(4, 3), nn.LayerNorm(3), nn.ReLU(), nn.Linear(3, 2))
 
-    with CpuRandomMode("cpu") as real:
+    with CpuRandomMode("cpu", WorkLedger()) as real:
         model = made()
-        before = real.all_training
+        before = copy.deepcopy(real.ledger.work)
         train(model, "cpu")
-        counted = real.all_training - before
+        counted = {phase: sum(both) - sum(before[phase]) for phase, both in real.ledger.work.items()}
     with Simulator():
         model = made().to("cuda")
-        moved = operation_counts()
+        moved = copy.deepcopy(work_done()["work"])
         train(model, "cuda")
-        simulated = {name: count - moved[name] for name, count in operation_counts().items()}
+        simulated = {
+            phase: [a - b for a, b in zip(both, moved[phase], strict=True)]
+            for phase, both in work_done()["work"].items()
+        }
 
-    assert counted == simulated["all_training"] == simulated["device_training"] > 20
+    assert {phase: sum(both) for phase, both in simulated.items()} == counted
+    assert all(simulated[phase][0] > simulated[phase][1] == 0 for phase in ("forward", "backward", "update"))
 
 
 def test_wrong_repairs_are_refused_on_a_real_device() -> None:
-    work = {"device_operations": 60, "all_operations": 100, "device_training": 40, "all_training": 50}
-    describe_moved_work = losses(1.0, 0.9, 0.8, 0.7, **(work | {"device_training": 1}))
+    work = {"work": WORK}
+    moved = losses(1.0, 0.9, 0.8, 0.7, work=WORK | {"forward": (0, 100)})
     died = Run("cuda", failure=Failure("NameError", "x", None, None, None, None, ""))
 
     assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.71, **work)).status == "loss-differs"
-    assert verdict(patched_device=describe_moved_work).status == "not-fixed"
+    assert verdict(patched_device=moved).status == "moved-to-cpu"
     assert verdict(patched_device=died).status == "broken"
     assert verdict(patched_device=losses(1.0, 0.9, 0.8, 0.7, unsupported=("x",), **work)).status == "inconclusive"

@@ -16,7 +16,8 @@ import pytest
 
 pytest.importorskip("torch")
 
-from devfix.verify import RunError, run, sandbox
+from devfix.verify import RunError, run
+from devfix.verify.sandbox import scratch
 
 from .scripts import project
 
@@ -54,7 +55,7 @@ def test_links_that_lead_nowhere_or_in_a_circle_are_copied_as_they_are(tmp_path:
 
 def test_a_folder_that_vanishes_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = project(tmp_path / "a", LISTS)
-    monkeypatch.setattr(sandbox, "_check_size", lambda project, limit: shutil.rmtree(project))
+    monkeypatch.setattr(scratch, "_check_size", lambda project, limit, ignored: shutil.rmtree(project))
 
     assert refusal(folder) == f"{folder} could not be copied: No such file or directory"
 
@@ -82,14 +83,14 @@ def test_a_file_that_cannot_be_read_is_left_out(
 ) -> None:
     folder = project(tmp_path / "a", LISTS)
     (folder / "secret.txt").write_text("x")
-    real = sandbox._clone_or_copy
+    real = scratch._clone_or_copy
 
     def copy(source: str, target: str) -> str:
         if source.endswith("secret.txt"):
             raise error
         return real(source, target)
 
-    monkeypatch.setattr(sandbox, "_clone_or_copy", copy)
+    monkeypatch.setattr(scratch, "_clone_or_copy", copy)
 
     assert run("train.py", [], "cpu", folder).output == "['train.py']\n"
 

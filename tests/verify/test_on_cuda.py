@@ -30,16 +30,17 @@ import json, sys
 sys.path[:0] = [{tests!r}, {root!r}]
 import torch
 from draws import drawn
+from devfix.simulator import WorkLedger
 from devfix.verify.probe import accelerator
 plain = drawn("cpu")
 accelerator.make_deterministic()
-with accelerator.CpuRandomMode({device!r}) as comparable:
+with accelerator.CpuRandomMode({device!r}, WorkLedger()) as comparable:
     found = drawn({device!r})
 print(json.dumps({{
     "names": len(plain),
     "different": [name for name in plain if not torch.allclose(plain[name], found[name], rtol=1e-4, atol=1e-6)],
     "unmatched": comparable.unmatched,
-    "there": comparable.device_operations,
+    "there": comparable.ledger.device_operations,
 }}))
 """
 

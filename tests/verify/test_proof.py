@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ WRONG = {
         edited("x, y = x.to(device), y.to(device)", "x.to(device), y.to(device)"),
         "not-fixed",
     ),
-    "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "not-fixed"),
+    "flight to the cpu": (edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'), "moved-to-cpu"),
     "the training step is gone": (edited("    optimizer.step()\n", ""), "loss-differs"),
     "another seed": (edited("manual_seed(3)", "manual_seed(4)"), "loss-differs"),
     "a group is lost": (edited(', {"params": head.parameters()}', ""), "loss-differs"),
@@ -77,31 +78,31 @@ WRONG.update(
             edited(f"    {TO_DEVICE}\n", "    model.cpu()\n").replace(
                 "head(model(x)), y", "head(model(x).to(device)), y.to(device)"
             ),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "the loss on the cpu": (
             edited(TO_DEVICE, "x = x.to(device)").replace(
                 "cross_entropy(head(model(x))", "cross_entropy(head(model(x)).cpu()"
             ),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "the last layer on the cpu": (
             edited("    loss = nn", "    head.cpu()\n    loss = nn")
             .replace("head(model(x))", "head(model(x).cpu())")
             .replace("), y)", ").to(device), y)"),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "flight where there is an accelerator": (
             edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu" if torch.cuda.is_available() else "cpu"'),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "an accelerator that says it is not there": (
             edited("import torch\n", "import torch\ntorch.cuda.is_available = lambda: False\n"),
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "an accelerator hidden by a variable": (
             "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = ''\n" + FIXED,
-            "not-fixed",
+            "moved-to-cpu",
         ),
         "another learning rate": (edited("lr=1e-2", "lr=1.0001e-2"), "loss-differs"),
         "another optimizer": (edited("torch.optim.Adam(", "torch.optim.AdamW("), "loss-differs"),
@@ -179,6 +180,17 @@ WRONG.update(
 )
 
 
+WRONG.update(
+    {
+        "other words are printed": (
+            edited('print(f"loss {loss.item():.4f}")', 'print("Loss:", float(loss), "on", loss.device)'),
+            "output-differs",
+        ),
+        "nothing is printed": (edited('    print(f"loss {loss.item():.4f}")\n', ""), "output-differs"),
+    }
+)
+
+
 @pytest.fixture(scope="module")
 def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     """The runs of the broken script, which are the same for every patch."""
@@ -205,9 +217,6 @@ RIGHT = {
         TO_DEVICE, "where = next(model.parameters()).device; x, y = x.to(where), y.to(where)"
     ),
     "a move that is made twice": edited(TO_DEVICE, "x, y = x.to(device), y.to(device).to(device)"),
-    "other words are printed": edited(
-        'print(f"loss {loss.item():.4f}")', 'print("Loss:", float(loss), "on", loss.device)'
-    ),
     "the time is printed": edited("import torch\n", "import time, torch\nprint(time.time(), time.perf_counter())\n"),
     "a file of a random name": edited(
         "import torch\n", "import tempfile, torch, uuid\nopen(uuid.uuid4().hex, 'w').write('x')\ntempfile.mkstemp()\n"
@@ -221,7 +230,6 @@ RIGHT = {
         "    print",
         "    for _ in range(20): right = (loss.detach().cpu().reshape(1) + y.cpu()).eq(y.cpu()).float().mean()\n    print",
     ),
-    "nothing is printed": edited('    print(f"loss {loss.item():.4f}")\n', ""),
     "memory is handed back": edited("    print", "    if device.type == 'cuda': torch.cuda.empty_cache()\n    print"),
     "the result is saved": FIXED + "torch.save(model.state_dict(), 'last.pt')\n",
 }
@@ -235,8 +243,8 @@ def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Pa
 
 def test_a_patch_of_a_sound_script_that_flees_is_refused(tmp_path: Path) -> None:
     found = verdict(tmp_path, FIXED, edited('"cuda" if torch.cuda.is_available() else "cpu"', '"cpu"'))
-    assert (found.status, found.good) == ("broken", False), found.reason
-    assert "training moved off the accelerator" in found.reason
+    assert (found.status, found.good) == ("moved-to-cpu", False), found.reason
+    assert found.reason == "the forward pass does 0 % of its work on the accelerator instead of 100 %"
 
 
 def test_a_patch_of_a_sound_script_is_no_error(tmp_path: Path) -> None:
@@ -319,7 +327,7 @@ def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Pat
     ("added", "reason"),
     [
         ("scheduler.step()\n", "StepLR steps more times"),
-        ("", "step 2 is a step of Adam instead of StepLR"),
+        ("", "there is a step of Adam where the reference has a step of StepLR"),
     ],
 )
 def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, reason: str) -> None:
@@ -331,8 +339,17 @@ def test_schedules_that_no_loss_shows_are_compared(tmp_path: Path, added: str, r
     assert reason in found.reason
 
 
-def test_too_few_losses_prove_nothing(tmp_path: Path) -> None:
-    found = verdict(tmp_path, edited("batch_size=8", "batch_size=16", BROKEN), edited("batch_size=8", "batch_size=16"))
+def test_outputs_prove_what_too_few_losses_do_not(tmp_path: Path) -> None:
+    def shorter(script: str) -> str:
+        return edited("batch_size=8", "batch_size=16", script)
+
+    found = verdict(tmp_path / "printing", shorter(BROKEN), shorter(FIXED))
+    assert found.status == "fixed"
+    assert found.reason.startswith("the outputs match: printed output (2 lines); the script has 2 losses; ")
+
+    printing = '    print(f"loss {loss.item():.4f}")\n'
+    silent = [shorter(script).replace(printing, "") for script in (BROKEN, FIXED)]
+    found = verdict(tmp_path / "silent", *silent)
     assert found.status == "inconclusive"
     assert (
         "2 losses and 2 optimizer steps were recorded, at least 3 and 2 are required: let the script train longer"
@@ -386,6 +403,9 @@ def test_a_script_without_its_arguments_or_data_is_told_where_they_go() -> None:
     missing = Run("cpu", failure=Failure("FileNotFoundError", "No such file: '../x.pt'", None, "a.py", 3, None, ""))
     assert describe_ending(missing).endswith(
         "at a.py:3 (the script runs in a copy of its project: set the working directory with --cwd)"
+    )
+    assert describe_ending(replace(missing, withheld="/home/me/x.pt")).endswith(
+        "at a.py:3 (hidden from runs: make it readable with --allow-read /home/me/x.pt)"
     )
     read_only = Run(
         "cpu", failure=Failure("OSError", "[Errno 30] Read-only file system: '/x'", None, "a.py", 3, None, "")

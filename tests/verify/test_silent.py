@@ -67,12 +67,15 @@ WRONG_HEAD = {
     "another learning rate": (edited("lr=1e-2", "lr=2e-2", REPAIRED), "lr=0.02 instead of 0.01"),
     "another learning rate for the head": (
         STALE_HEAD.replace(HEAD, HEAD + 'optimizer.add_param_group({"params": model[4].parameters(), "lr": 0.1})\n'),
-        "step 1 of the optimizers (AdamW) has lr=0.1 instead of 0.01",
+        "step 1 of the optimizers and schedulers (AdamW) has lr=0.1 instead of 0.01",
     ),
     "another weight decay": (edited("weight_decay=0.1", "weight_decay=0", REPAIRED), "weight_decay=0 instead of 0.1"),
-    "another optimizer": (edited("optim.AdamW(", "optim.Adam(", REPAIRED), "a step of Adam instead of AdamW"),
-    "another schedule": (edited("optimizer, 2)", "optimizer, 3)", REPAIRED), "(AdamW) has lr=0.01 instead of 0.001"),
-    "no schedule": (edited("    scheduler.step()\n", "", REPAIRED), "instead of StepLR"),
+    "another optimizer": (
+        edited("optim.AdamW(", "optim.Adam(", REPAIRED),
+        "a step of Adam where the reference has a step of AdamW",
+    ),
+    "another schedule": (edited("optimizer, 2)", "optimizer, 3)", REPAIRED), "(StepLR) has step_size=3 instead of 2"),
+    "no schedule": (edited("    scheduler.step()\n", "", REPAIRED), "where the reference has a step of StepLR"),
     "one more step of the schedule": (REPAIRED + "scheduler.step()\n", "StepLR steps more times"),
     "the batches after the first in another order": (
         edited(", shuffle=True)", ", sampler=order)", REPAIRED).replace(
@@ -80,7 +83,10 @@ WRONG_HEAD = {
         ),
         "more parameters train, but",
     ),
-    "a smaller norm": (edited("(), 1.0)", "(), 0.1)", REPAIRED), "their initial values or first gradients differ"),
+    "a smaller norm": (
+        edited("(), 1.0)", "(), 0.1)", REPAIRED),
+        "call 1 of clip_grad_norm_ has max_norm=0.1 instead of 1.0",
+    ),
     "gradients of later steps are scaled": (
         edited(STEP, f"    seen.append(1)\n    if len(seen) > 3: model[0].weight.grad *= 10\n{STEP}", REPAIRED).replace(
             LOOP, f"seen = []\n{LOOP}"

@@ -154,7 +154,7 @@ def _visible_devices() -> int:
     """Return the number of devices; 0 if the program set CUDA_VISIBLE_DEVICES to nothing before using one."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     hidden = state.kind == "cuda" and visible in ("", "-1") and visible != state.visible_before
-    return 0 if hidden and state.device_operations == 0 else state.count
+    return 0 if hidden and state.work.device_operations == 0 else state.count
 
 
 def _functions() -> dict[str, Any]:

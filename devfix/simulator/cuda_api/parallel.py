@@ -52,10 +52,24 @@ def patch_parallel(patches: Patches) -> None:
         "_broadcast_coalesced": _broadcast_coalesced,
     }.items():
         patches.set(torch._C, name, function)
+    _patch_data_parallel(patches)
     patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
     patches.set(Tensor, "record_stream", lambda self, stream: None)
     if torch.distributed.is_available():
         _patch_distributed(patches)
+
+
+def _patch_data_parallel(patches: Patches) -> None:
+    """Without device checks, let DataParallel accept a module on the CPU, as one that was moved."""
+    wrapper: Any = torch.nn.DataParallel
+    real = wrapper.forward
+
+    def forward(self: Any, *inputs: Any, **kwargs: Any) -> Any:
+        if not state.checks and self.device_ids:
+            self.module.to(self.src_device_obj)
+        return real(self, *inputs, **kwargs)
+
+    patches.set(wrapper, "forward", forward)
 
 
 _COLLECTIVES = (

@@ -31,7 +31,7 @@ from devfix.verify.verdict import Verdict
 __all__ = ["Repair", "Step", "repair"]
 
 #: Verdicts that another patch may change; the others concern the script itself.
-_RETRIED_VERDICTS = ("not-fixed", "loss-differs", "broken")
+_RETRIED_VERDICTS = ("not-fixed", "loss-differs", "output-differs", "moved-to-cpu", "broken")
 
 _MAX_NOT_FIXED = 2
 

@@ -67,20 +67,18 @@ class CpuRandomMode(TorchDispatchMode):
 
     Args:
         kind: the device type whose random operators run on the CPU.
+        ledger: adds up the work, as the simulator does (``devfix.simulator.work.WorkLedger``).
 
     Attributes:
-        device_operations, all_operations: ATen calls on the device, and in total.
-        device_training, all_training: the same for calls of the training, as the simulator counts them.
         precision: the lowest precision of a result on the device.
         unmatched: kernels that drew random numbers internally.
 
     """
 
-    def __init__(self, kind: str = "cuda") -> None:
+    def __init__(self, kind: str, ledger: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # untyped in torch
         self.kind = kind
-        self.device_operations = self.all_operations = 0
-        self.device_training = self.all_training = 0
+        self.ledger = ledger
         self.precision = "float32"
         self.unmatched: list[str] = []
         self._generators: Any = weakref.WeakKeyDictionary()
@@ -92,7 +90,8 @@ class CpuRandomMode(TorchDispatchMode):
             result = self._draw(func, args, kwargs, device)
         else:
             result = func(*args, **kwargs)
-        self._count(args, result, device)
+        self.ledger.add(func, args, result, device is not None)
+        self._note_precision(result, device)
         return result
 
     def _device(self, given: Any) -> torch.device | None:
@@ -103,15 +102,9 @@ class CpuRandomMode(TorchDispatchMode):
                 return device
         return None
 
-    def _count(self, args: Any, result: Any, device: torch.device | None) -> None:
-        work = _is_work(args, result)
-        training = work and _is_training(args)
-        self.all_operations += work
-        self.all_training += training
+    def _note_precision(self, result: Any, device: torch.device | None) -> None:
         if device is None:
             return
-        self.device_operations += work
-        self.device_training += training
         for leaf in tree_flatten(result)[0]:
             if isinstance(leaf, torch.Tensor) and leaf.dtype in _LOW:
                 self.precision = _LOW[leaf.dtype]
@@ -142,29 +135,6 @@ class CpuRandomMode(TorchDispatchMode):
                 self._generators[leaf] = torch.Generator().manual_seed(leaf.initial_seed())
             return self._generators[leaf]
         return leaf
-
-
-def _is_work(args: Any, result: Any) -> bool:
-    """Whether a call counts as work, as in the simulator: not a 0-dim result from a 0-dim tensor."""
-    first = args[0] if args else None
-    return (
-        not isinstance(first, torch.Tensor)
-        or first.dim() > 0
-        or (isinstance(result, torch.Tensor) and result.dim() > 0)
-    )
-
-
-def _is_training(args: Any) -> bool:
-    """Whether a call belongs to training, as in the simulator: in a backward pass, or with a parameter."""
-    if torch._C._current_graph_task_id() != -1:
-        return True
-    for value in args:
-        first = value[0] if isinstance(value, (list, tuple)) and value else value
-        if isinstance(first, torch.nn.Parameter):
-            return True
-        if isinstance(first, torch.Tensor) and first.requires_grad and first.is_leaf:
-            return True
-    return False
 
 
 def _without_unread_contents(name: str, args: Any) -> Any:

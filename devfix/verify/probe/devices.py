@@ -70,17 +70,17 @@ class SimulatedDevice(NoDevice):
         return str(self._library.reported_device(tensor))
 
     def report_fields(self) -> dict[str, Any]:
-        return {**self._library.operation_counts(), "unsupported": self._library.unsupported_used()}
+        return {**self._library.work_done(), "unsupported": self._library.unsupported_used()}
 
 
 class RealDevice(NoDevice):
     """A real device with deterministic kernels and random numbers from the CPU."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, simulator: str) -> None:
         from . import accelerator
 
         accelerator.make_deterministic()
-        self._mode: Any = accelerator.CpuRandomMode(kind)
+        self._mode: Any = accelerator.CpuRandomMode(kind, load_simulator(simulator).WorkLedger())
 
     def __enter__(self) -> Any:
         self._mode.__enter__()
@@ -95,10 +95,7 @@ class RealDevice(NoDevice):
         mode, backends = self._mode, torch.backends
         tf32 = backends.cuda.matmul.allow_tf32 or backends.cudnn.allow_tf32  # enabled by the script
         return {
-            "device_operations": mode.device_operations,
-            "all_operations": mode.all_operations,
-            "device_training": mode.device_training,
-            "all_training": mode.all_training,
+            **mode.ledger.report_fields(),
             "precision": "tf32" if tf32 and mode.precision == "float32" else mode.precision,
             "unsupported": [f"random numbers drawn inside {name}" for name in mode.unmatched],
         }
@@ -107,7 +104,7 @@ class RealDevice(NoDevice):
 def device_for(options: argparse.Namespace) -> NoDevice:
     """Return the device that the options select; enter it before the script starts."""
     if options.device in REAL:
-        return RealDevice(options.device)
+        return RealDevice(options.device, options.simulator)
     if options.device in SIMULATED:
         return SimulatedDevice(options.simulator, options.kind, options.devices, checks=options.device == "sim")
     return NoDevice()

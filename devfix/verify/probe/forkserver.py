@@ -1,17 +1,16 @@
 """Fork server: runs fork from a process with torch loaded, and start in milliseconds instead of seconds.
 
 Requests are JSON lines on stdin, answers JSON lines on stdout.  A request has the probe's ``argv``, ``cwd`` and
-``env``, the paths of its ``output`` (a FIFO or a file) and ``report`` (a file), its writable ``folder``, the files and
-folders that are ``hidden`` from it, ``layered`` folders whose changes are discarded, and its ``limits`` (the fields of
-``supervisor.Limits``).  The answers are ``{"id", "pid"}`` at the run's start and ``{"id", "status", "stopped"}`` at its
-end: the wait status, and the reason for ending the run or null.
+``env``, the paths of its ``output`` (a FIFO or a file) and ``report`` (a file with a nonce), the ``files`` that it sees
+(the fields of ``file_view.FileView``), and its ``limits`` (the fields of ``supervisor.Limits``).  The answers are
+``{"id", "pid"}`` at the run's start and ``{"id", "status", "stopped"}`` at its end: the wait status, and the reason for
+ending the run or null.
 
 Imports torch and the standard library only.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import importlib
 import json
@@ -26,20 +25,21 @@ from typing import Any
 
 from . import devices, program
 from .confinement import Confinement, available
+from .report_file import ReportFile
 from .supervisor import Limits, adopt_orphans, children, supervise
 
 __all__ = ["serve"]
 
 _DRIVER_MB = 64 << 10  # address space that a CUDA driver maps
-_REPORT_HANDLE = 200  # above the descriptors that a script usually opens and closes
 
 _exit = os._exit  # before the run replaces it
 
 
-def _reexecute(argv: list[str]) -> None:
+def _reexecute(argv: list[str], report: ReportFile) -> None:
     """Re-execute the interpreter, because the driver of a real device does not support forks."""
     here = os.path.dirname(os.path.abspath(__file__))
-    os.execve(sys.executable, [sys.executable, "-s", here, *argv], dict(os.environ))
+    descriptor = str(report.pass_to_new_program())
+    os.execve(sys.executable, [sys.executable, "-s", here, "--report", descriptor, *argv], dict(os.environ))
 
 
 def _flush() -> None:
@@ -49,41 +49,21 @@ def _flush() -> None:
             stream.flush()
 
 
-class _Report:
-    """The report's file, opened before the script can delete it or its folder."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        opened = os.open(path, os.O_WRONLY)
-        self._handle = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, _REPORT_HANDLE)
-        os.close(opened)
-        self._file = os.fstat(self._handle)
-
-    def write(self, report: bytes) -> None:
-        """Write the report, by its path if the script closed the descriptor."""
-        try:
-            ours = os.path.samestat(os.fstat(self._handle), self._file)
-        except OSError:
-            ours = False
-        with open(self._handle if ours else self._path, "wb") as target:
-            target.write(report)
-
-
-def _run(request: dict[str, Any], options: Any) -> None:
+def _run(request: dict[str, Any], options: Any, report: ReportFile) -> None:
     """Become the run; never return."""
     status = 70
     try:
-        report = _Report(request["report"])
         os.environ.clear()
         os.environ.update(request["env"])
         os.chdir(request["cwd"])
         sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w", 1), os.fdopen(2, "w", 1)
         if options.device in devices.REAL:
-            _reexecute(request["argv"])
+            _reexecute(request["argv"], report)
+        report.take_nonce()
         sys.path[:] = [*request.get("path", []), *sys.path]
-        encoded = json.dumps(program.probe(options)).encode()
+        result = program.probe(options)
         _flush()
-        report.write(encoded)
+        report.write(result)
         status = 0
     except BaseException:
         import traceback
@@ -107,12 +87,13 @@ def _supervise(confinement: Confinement, request: dict[str, Any], result_write: 
         os.dup2(output, 2)
         os.closerange(3, result_write)
         os.closerange(result_write + 1, 256)
+        report = ReportFile.open(request["report"])
         options = program.parser().parse_args(request["argv"])
         limits = Limits(**request["limits"])
 
         def body() -> None:
             os.close(result_write)
-            _run(request, options)
+            _run(request, options, report)
 
         try:
             reserved_mb = _DRIVER_MB if options.device in devices.REAL else 0

@@ -1,4 +1,4 @@
-"""Parameters: digests of their values, and updates without an optimizer."""
+"""Parameters: digests of their values, norms of their gradients, and updates without an optimizer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["ManualUpdates", "digest", "untracked"]
+__all__ = ["ManualUpdates", "digest", "gradient_norm", "untracked"]
 
 
 @contextmanager
@@ -31,6 +31,21 @@ def digest(tensors: Iterable[Any]) -> str:
             total.update(str((tuple(host.shape), host.dtype)).encode())
             total.update(bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b"")
     return total.hexdigest()
+
+
+def gradient_norm(optimizer: Any) -> float | None:
+    """Return the 2-norm of all gradients that an optimizer will use; None if there are none, or they are sparse."""
+    import torch
+
+    with untracked():
+        gradients = [each.grad for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
+        if not gradients or any(each.layout is not torch.strided or each.is_complex() for each in gradients):
+            return None
+        if len({(each.device, each.dtype) for each in gradients}) > 1:
+            norms = [each.double().norm().cpu() for each in gradients]
+        else:
+            norms = [each.double() for each in torch._foreach_norm(gradients)]
+        return float(torch.stack(norms).norm())
 
 
 class ManualUpdates:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import resource
 import sys
@@ -15,9 +14,12 @@ from typing import Any
 
 from . import conditions, devices, start
 from .failures import describe
+from .integrity import Seal
 from .recorder import EnoughSteps, Recorder
+from .report_file import ReportFile
+from .returned import ReturnedValues
 
-__all__ = ["main", "parser", "probe", "write"]
+__all__ = ["main", "parser", "probe"]
 
 
 def probe(options: argparse.Namespace) -> dict[str, Any]:
@@ -28,10 +30,13 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     import torch
 
     torch.set_num_threads(1)
-    recorder = Recorder(options.max_steps, options.freeze.split())
+    root = os.path.abspath(options.root or os.getcwd())
+    if options.unobserved:
+        return _unobserved(options, root)
+    recorder = Recorder(options.max_steps, options.freeze.split(), keep_modules=options.device not in devices.REAL)
+    returned = ReturnedValues()
     recorder.install()
     unsupported = _set_conditions(options)
-    root = os.path.abspath(options.root or os.getcwd())
     report = {"device": options.device, "torch": torch.__version__}
     with (
         devices.device_for(options) as device,
@@ -39,17 +44,28 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         _provenance(options, device) as provenance,
     ):
         recorder.survey = survey = _survey(options, provenance)
+        seal = Seal((recorder, recorder.recipe, recorder.trained, recorder.phases, recorder.manual_updates))
         conditions.seed()
         started = time.perf_counter()
-        report.update(_execute_script(options, root, provenance, recorder))
+        report.update(_execute_script(options, root, provenance, recorder, returned))
         report["wall"] = time.perf_counter() - started
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
+        report["replaced"] = seal.broken()
+        report["returned"] = returned.results()
         report.update(device.report_fields())
     report["map"] = survey and survey.map
     report["unsupported"] = [*report.get("unsupported", ()), *unsupported]
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return report
+
+
+def _unobserved(options: argparse.Namespace, root: str) -> dict[str, Any]:
+    """Run the script on the CPU, under the conditions of the other runs but without a recorder; return the report."""
+    _set_conditions(options)
+    with devices.NoDevice():
+        conditions.seed()
+        return _execute_script(options, root, None, None, ReturnedValues())
 
 
 def _set_conditions(options: argparse.Namespace) -> list[str]:
@@ -83,11 +99,13 @@ def _survey(options: argparse.Namespace, provenance: Any) -> Any:
     return Survey(provenance, options)
 
 
-def _execute_script(options: argparse.Namespace, root: str, provenance: Any, recorder: Recorder) -> dict[str, Any]:
+def _execute_script(
+    options: argparse.Namespace, root: str, provenance: Any, recorder: Recorder | None, returned: ReturnedValues
+) -> dict[str, Any]:
     """Run the script to its end; return its exception or None, its exit code, and the origins of the failing values."""
     exception, exit_code, story = None, 0, None
     try:
-        start.execute(options)
+        start.execute(options, returned)
         _record_device_map(recorder)
     except EnoughSteps:
         pass
@@ -115,11 +133,13 @@ def _failure_story(provenance: Any, error: BaseException) -> Any:
     return describe_failure(provenance, error)
 
 
-def _record_device_map(recorder: Recorder, error: BaseException | None = None) -> None:
+def _record_device_map(recorder: Recorder | None, error: BaseException | None = None) -> None:
     """Record the device map now unless it was recorded before."""
-    if recorder.survey is not None and error is not None:
+    if recorder is None or recorder.survey is None:
+        return
+    if error is not None:
         recorder.survey.at_failure(error, recorder.steps)
-    elif recorder.survey is not None:
+    else:
         recorder.survey.at_end(recorder.steps)
 
 
@@ -135,14 +155,6 @@ def _recorded(recorder: Recorder, report: dict[str, Any], root: str) -> dict[str
         }
 
 
-def write(report: dict[str, Any], path: str) -> None:
-    """Write the report atomically."""
-    partial = f"{path}.{os.getpid()}"
-    with open(partial, "w", encoding="utf-8") as target:
-        json.dump(report, target)
-    os.replace(partial, path)
-
-
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the probe's command line."""
     made = argparse.ArgumentParser(
@@ -151,7 +163,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("--serve", action="store_true", help="fork a run for each request on stdin")
-    made.add_argument("--report", help="path of the JSON report")
+    made.add_argument("--report", type=int, help="file descriptor for the JSON report; it holds the report's nonce")
     made.add_argument("--device", choices=devices.CHOICES, default="sim")
     made.add_argument("--kind", default="cuda", help="type of the simulated device")
     made.add_argument("--devices", type=int, default=1, help="number of simulated devices")
@@ -164,6 +176,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--map", action="store_true", help="record the device of every tensor after the first steps, then end the run"
     )
+    made.add_argument("--unobserved", action="store_true", help="run without recording anything, on the CPU")
     made.add_argument("--root", help="the project's folder, to recognize frames of the user's code")
     made.add_argument("--copy-of", help="the original of --root, from which nothing is imported")
     made.add_argument("--program", help="JSON file with the cells of SCRIPT, a notebook")
@@ -181,6 +194,8 @@ def main() -> int:
 
         forkserver.serve(options)
         return 0
+    file = ReportFile(options.report)
+    file.take_nonce()
     report = probe(options)
-    write(report, options.report)
+    file.write(report)
     return 1 if report["exception"] else int(report["exit_code"])

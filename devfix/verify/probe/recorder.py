@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .parameters import ManualUpdates, digest, untracked
+from .parameters import ManualUpdates, digest, gradient_norm, untracked
+from .phases import Phases
 from .recipe import Recipe
 from .trained import TrainedParameters
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["EnoughSteps", "Recorder"]
 
 _MAX_LOSSES = 200_000
+_MAX_NORMS = 1000
 
 
 class EnoughSteps(BaseException):
@@ -30,13 +32,14 @@ class Recorder:
     Args:
         max_steps: end the run after this many optimizer steps; None: no limit.
         frozen: keys of parameters to freeze, as for :class:`.trained.TrainedParameters`.
+        keep_modules: as for :class:`.phases.Phases`.
 
     Attributes:
         survey: the device map, which may end the run after a step; None if it is not requested.
 
     """
 
-    def __init__(self, max_steps: int | None, frozen: Sequence[str] = ()) -> None:
+    def __init__(self, max_steps: int | None, frozen: Sequence[str] = (), keep_modules: bool = True) -> None:
         self.max_steps = max_steps
         self.losses: list[float] = []
         self.grad_losses: list[float] = []
@@ -45,6 +48,8 @@ class Recorder:
         self.optimizers: list[Any] = []
         self.trained = TrainedParameters(frozen)
         self.recipe = Recipe()
+        self.phases = Phases(keep_modules)
+        self.gradient_norms: list[float | None] = []
         self.manual_updates = ManualUpdates()
         self.survey: Survey | None = None
 
@@ -59,6 +64,7 @@ class Recorder:
         self._hook_scaler()
         self._hook_optimizers()
         self.recipe.install()
+        self.phases.install()
 
     def _before_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
         import torch
@@ -110,6 +116,8 @@ class Recorder:
         def before_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.recipe.note_optimizer(optimizer)
             self.trained.before_step(optimizer)
+            if len(self.gradient_norms) < _MAX_NORMS:
+                self.gradient_norms.append(gradient_norm(optimizer))
 
         def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.trained.after_step()
@@ -149,6 +157,8 @@ class Recorder:
             "digest": digest(optimized) if optimized else None,
             **self.trained.results(optimized),
             **self.recipe.results(),
+            **self.phases.results(optimized),
+            "gradient_norms": self.gradient_norms,
         }
 
     def _optimized_parameters(self) -> list[Any]:

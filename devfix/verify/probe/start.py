@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import runpy
 import sys
@@ -11,12 +12,19 @@ import types
 from typing import Any
 
 from . import notebook
+from .returned import ReturnedValues
 
 __all__ = ["execute"]
 
 
-def execute(options: argparse.Namespace) -> None:
-    """Run the script or module as ``__main__``, and wait for its threads as the interpreter does."""
+def execute(options: argparse.Namespace, returned: ReturnedValues) -> None:
+    """Run the script or module as ``__main__``, and wait for its threads as the interpreter does.
+
+    Args:
+        options: the script, its arguments, and its project's folders.
+        returned: records the values of the script's top-level calls.
+
+    """
     if options.copy_of and options.root:
         _import_from_copy(options.copy_of, os.path.abspath(options.root))
     sys.argv = [options.script, *options.arguments]
@@ -25,7 +33,7 @@ def execute(options: argparse.Namespace) -> None:
             sys.path.insert(0, os.getcwd())
             _run_module(options.script)
         else:
-            _run_file(os.path.abspath(options.script), options.program)
+            _run_file(os.path.abspath(options.script), options.program, returned)
     finally:
         sys.settrace(None)
         sys.setprofile(None)
@@ -38,7 +46,7 @@ def _run_module(name: str) -> None:
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
-def _run_file(path: str, program: str | None = None) -> None:
+def _run_file(path: str, program: str | None, returned: ReturnedValues) -> None:
     sys.path.insert(0, os.path.dirname(path))
     main: Any = types.ModuleType("__main__")
     main.__file__ = path
@@ -49,9 +57,17 @@ def _run_file(path: str, program: str | None = None) -> None:
         return
     with open(path, "rb") as source:
         text = source.read()
-    code = compile(text, path, "exec", dont_inherit=True)
     if notebook.is_export(text):
+        code = compile(text, path, "exec", dont_inherit=True)
         notebook.prepare(main.__dict__)
+        exec(code, main.__dict__)
+        return
+    tree = ast.parse(text, path)
+    main.__doc__ = ast.get_docstring(tree, clean=False)
+    # In an interactive block, the value of each top-level expression statement is passed to ``sys.displayhook``.
+    block = ast.Interactive(body=tree.body)
+    code = compile(block, path, "single", dont_inherit=True)
+    sys.displayhook = returned.note
     exec(code, main.__dict__)
 
 

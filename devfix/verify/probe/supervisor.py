@@ -15,11 +15,11 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .confinement import Confinement
+from .confinement import Confinement, FileView
 
 __all__ = ["DEFAULT_DISK_MB", "DEFAULT_PROCESSES", "Limits", "adopt_orphans", "children", "supervise"]
 
@@ -91,18 +91,22 @@ def _resident_mb(pid: int) -> float:
     return 0.0
 
 
-def _proportional_mb(pid: int) -> float:
-    """Return the proportional set size of a process: pages that it shares, as after a fork, count in part."""
+def _proportional_mb(pid: int) -> tuple[float, float]:
+    """Return the proportional set size of a process, and its part in shared memory; shared pages count in part."""
+    sizes = {}
     with suppress(OSError, ValueError), open(f"/proc/{pid}/smaps_rollup") as lines:
         for line in lines:
-            if line.startswith("Pss:"):
-                return int(line.split()[1]) / 1024
-    return _resident_mb(pid)
+            name, size = line.split()[:2]
+            if name in ("Pss:", "Pss_Shmem:"):
+                sizes[name] = int(size) / 1024
+    return sizes.get("Pss:", _resident_mb(pid)), sizes.get("Pss_Shmem:", 0.0)
 
 
-def _disk_mb(folder: str) -> float:
+def _disk_mb(folder: str, left_out: Collection[str]) -> float:
+    """Return the size of a folder without some of the folders in it."""
     total = 0
-    for current, _, files in os.walk(folder):
+    for current, folders, files in os.walk(folder):
+        folders[:] = [name for name in folders if os.path.join(current, name) not in left_out]
         for name in files:
             with suppress(OSError):
                 total += os.lstat(os.path.join(current, name)).st_blocks * 512
@@ -116,19 +120,28 @@ def _free_mb(folder: str) -> float:
     return 0.0
 
 
+def _used_mb(folder: str) -> float:
+    with suppress(OSError):
+        found = os.statvfs(folder)
+        return (found.f_blocks - found.f_bfree) * found.f_frsize / (1 << 20)
+    return 0.0
+
+
 class _LimitMonitor:
     """Monitor of a run's limits."""
 
-    def __init__(self, limits: Limits, folder: str, in_namespace: bool) -> None:
+    def __init__(self, limits: Limits, view: FileView, isolated: Collection[str]) -> None:
         self._limits = limits
-        self._folder = folder
-        self._is_namespaced = in_namespace  # /proc shows only the run's processes
+        self._folder = view.folder
+        self._caches = {target for _, target in view.caches}
+        self._has_own_processes = "processes" in isolated  # /proc shows only the run's processes
+        self._has_own_files = "files" in isolated  # and shared memory
         self._deadline = time.monotonic() + limits.seconds
-        self._free = _free_mb(folder)
+        self._free = _free_mb(view.folder)
         self._next_slow = 0.0
 
     def _processes(self) -> list[int]:
-        if self._is_namespaced:
+        if self._has_own_processes:
             return [int(name) for name in os.listdir("/proc") if name.isdigit() and name != "1"]
         return list(_descendants("self"))
 
@@ -143,14 +156,23 @@ class _LimitMonitor:
         if now < self._next_slow:
             return None
         self._next_slow = now + _SLOW_CHECK_SECONDS
-        if (
-            sum(map(_resident_mb, processes)) > limits.memory_mb
-            and sum(map(_proportional_mb, processes)) > limits.memory_mb
-        ):
+        if self._memory_exceeds(limits.memory_mb, processes):
             return f"it used more than {limits.memory_mb} MB of memory"
-        if self._free - _free_mb(self._folder) > limits.disk_mb / 2 and _disk_mb(self._folder) > limits.disk_mb:
+        if (
+            self._free - _free_mb(self._folder) > limits.disk_mb / 2
+            and _disk_mb(self._folder, self._caches) > limits.disk_mb
+        ):
             return f"it wrote more than {limits.disk_mb} MB to disk"
         return None
+
+    def _memory_exceeds(self, limit: int, processes: list[int]) -> bool:
+        """Return whether the processes and the files in shared memory use more than ``limit`` MB together."""
+        files = _used_mb("/dev/shm") if self._has_own_files else 0.0
+        if sum(map(_resident_mb, processes)) + files <= limit:
+            return False
+        sizes = [_proportional_mb(pid) for pid in processes]
+        mapped = sum(shared for _, shared in sizes)
+        return sum(size for size, _ in sizes) + max(0.0, files - mapped) > limit
 
 
 def _wait_for_child() -> None:
@@ -203,7 +225,7 @@ def _run_init(confinement: Confinement, status_write: int, start: Callable[[], N
 
 
 def _supervise_namespace(
-    confinement: Confinement, limits: Limits, folder: str, start: Callable[[], None]
+    confinement: Confinement, limits: Limits, view: FileView, start: Callable[[], None]
 ) -> tuple[int, str | None]:
     status_read, status_write = os.pipe()
     init = os.fork()
@@ -217,7 +239,7 @@ def _supervise_namespace(
     os.close(status_write)
     stopped = None
     if os.read(status_read, len(_READY)) == _READY:  # from now on /proc shows only the run's processes
-        monitor = _LimitMonitor(limits, folder, in_namespace=True)
+        monitor = _LimitMonitor(limits, view, confinement.isolated)
         while os.waitpid(init, os.WNOHANG)[0] == 0:
             _wait_for_child()
             stopped = monitor.violation()
@@ -231,12 +253,14 @@ def _supervise_namespace(
     return (int(answer) if answer else signal.SIGKILL), stopped
 
 
-def _supervise_orphans(limits: Limits, folder: str, start: Callable[[], None]) -> tuple[int, str | None]:
+def _supervise_orphans(
+    confinement: Confinement, limits: Limits, view: FileView, start: Callable[[], None]
+) -> tuple[int, str | None]:
     adopt_orphans()
     run = os.fork()
     if run == 0:
         start()
-    monitor = _LimitMonitor(limits, folder, in_namespace=False)
+    monitor = _LimitMonitor(limits, view, confinement.isolated)
     status = stopped = None
     while status is None and stopped is None:
         _wait_for_child()
@@ -256,8 +280,7 @@ def supervise(
     Args:
         confinement: the restrictions that the kernel supports.
         limits: the run's limits.
-        request: has ``folder``, which stays writable, ``hidden``, paths that appear empty, and ``layered``, folders
-            whose changes are discarded.
+        request: has ``files``, the fields of the :class:`FileView`, and ``env``, the environment.
         reserved_mb: memory that a driver reserves without using it.
         body: called in the child, in a new process group; must not return.
 
@@ -269,7 +292,8 @@ def supervise(
 
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-    confinement.enter(request["folder"], request["hidden"], request["layered"])
+    view = FileView(**request["files"])
+    writable = confinement.enter(view, request["env"], limits.memory_mb)
     die_with_parent()
 
     def start() -> None:
@@ -278,7 +302,7 @@ def supervise(
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
             limits.impose(reserved_mb)
             confinement.limit_processes(2 * limits.processes)  # a fallback; the kernel also counts threads
-            confinement.drop_privileges()
+            confinement.drop_privileges(writable)
             if "processes" not in confinement.isolated:
                 die_with_parent()
             body()
@@ -288,5 +312,5 @@ def supervise(
             _exit(70)
 
     if "processes" in confinement.isolated:
-        return _supervise_namespace(confinement, limits, request["folder"], start)
-    return _supervise_orphans(limits, request["folder"], start)
+        return _supervise_namespace(confinement, limits, view, start)
+    return _supervise_orphans(confinement, limits, view, start)

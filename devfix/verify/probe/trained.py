@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gc
 import hashlib
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -95,7 +96,7 @@ class TrainedParameters:
 
         """
         known = {id(each): each for each in optimized}
-        forgotten = [key for key in self._with_gradient if key not in known]
+        forgotten = sorted((key for key in self._with_gradient if key not in known), key=self._by_size)
         trained = [key for key in self._with_gradient if key in known and key not in self._frozen]
         changed = [key for key, (start, _) in self._initial.items() if key in known and digest([known[key]]) != start]
         return {
@@ -107,6 +108,11 @@ class TrainedParameters:
             "frozen": len(self._frozen),
             "update": self._update(known),
         }
+
+    def _by_size(self, key: int) -> tuple[int, list[int], str]:
+        """Return a sort key, because the garbage collector lists parameters in no particular order."""
+        shape = list(self._with_gradient[key].shape)
+        return -math.prod(shape), shape, self._keys.get(key, "")
 
     def _update(self, known: dict[int, Any]) -> str:
         """Return the sampled total updates of the optimized parameters, in order: float32, base64."""

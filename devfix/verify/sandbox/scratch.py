@@ -5,13 +5,15 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
-import pwd
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
+
+from devfix.verify.probe.confinement.file_view import prepare
+from devfix.verify.sandbox.file_access import CACHE_VARIABLES, home_folders, is_private
 
 __all__ = [
     "CopyError",
@@ -21,7 +23,6 @@ __all__ = [
     "clean_environment",
     "overlay",
     "scratch_copy",
-    "secret_paths",
 ]
 
 #: Folders that are not copied.
@@ -56,55 +57,13 @@ ALLOWED_VARIABLES = frozenset(
         "VIRTUAL_ENV",
         "PYTHONPATH",
         "SYSTEMROOT",
-        "TORCH_HOME",
         "CUDA_VISIBLE_DEVICES",
+        *CACHE_VARIABLES,
     }
 )
 
 _FICLONE = 0x40049409
 DEFAULT_SIZE_LIMIT = 4 << 30
-
-
-#: Paths below the home folder that are hidden from a run: keys, tokens, passwords, and shell histories.
-SECRETS_AT_HOME = (
-    ".netrc _netrc .ssh .aws .azure .boto .s3cfg .oci .bluemix .config/gcloud .config/gh .config/hub .config/glab-cli "
-    ".config/git/credentials .git-credentials .docker .kube .gnupg .huggingface .cache/huggingface/token "
-    ".cache/huggingface/stored_tokens .kaggle .config/kaggle .config/wandb .comet.config .neptune .mlflow/credentials "
-    ".pypirc .config/pip .pip .npmrc .yarnrc .yarnrc.yml .cargo/credentials .cargo/credentials.toml .gem/credentials "
-    ".m2/settings.xml .config/rclone .config/op .password-store .local/share/keyrings .terraform.d .databrickscfg "
-    ".pgpass .my.cnf .modal.toml .config/ngrok .vault-token .bash_history .zsh_history .python_history "
-    ".local/share/fish .mozilla .config/google-chrome .config/chromium .thunderbird"
-).split()
-
-#: Hidden paths elsewhere: sockets of agents, desktops and container engines, and credentials of cluster jobs.
-SECRETS_ELSEWHERE = (
-    "/run/user",
-    "/run/secrets",
-    "/run/credentials",
-    "/run/dbus",
-    "/run/docker.sock",
-    "/run/containerd",
-    "/run/podman",
-    "/etc/krb5.keytab",
-)
-
-#: Variables with paths of credential files or agent sockets.
-SECRET_PATH_VARIABLES = (
-    "SSH_AUTH_SOCK",
-    "GPG_AGENT_INFO",
-    "GOOGLE_APPLICATION_CREDENTIALS",
-    "AWS_SHARED_CREDENTIALS_FILE",
-    "AWS_CONFIG_FILE",
-    "AWS_WEB_IDENTITY_TOKEN_FILE",
-    "AZURE_CONFIG_DIR",
-    "KUBECONFIG",
-    "DOCKER_CONFIG",
-    "NETRC",
-    "HF_TOKEN_PATH",
-    "KAGGLE_CONFIG_DIR",
-    "NPM_CONFIG_USERCONFIG",
-    "PIP_CONFIG_FILE",
-)
 
 
 class ProjectTooLarge(Exception):
@@ -120,11 +79,22 @@ class UnsafeChange(Exception):
 
 
 class Scratch(NamedTuple):
-    """Folders of one run: ``project`` is the copy, ``home`` is ``$HOME``, and ``folder`` contains both."""
+    """Folders of one run.
+
+    Attributes:
+        folder: contains all others.
+        project: the copy.
+        home: ``$HOME``.
+        tmp: the run's ``/tmp`` if its files are isolated, and ``$TMPDIR`` in any case.
+        left_out: files that are not copied because they may hold credentials, by their path within the project.
+
+    """
 
     folder: Path
     project: Path
     home: Path
+    tmp: Path
+    left_out: tuple[str, ...] = ()
 
 
 def _clone_or_copy(source: str, target: str) -> str:
@@ -138,30 +108,42 @@ def _clone_or_copy(source: str, target: str) -> str:
     return target
 
 
-def _ignored(folder: str, names: list[str]) -> set[str]:
-    """Return the names to skip: folders that a run does not need, and sockets, pipes and devices."""
-    left_out = set(SKIPPED_FOLDERS.intersection(names))
-    for name in names:
-        path = os.path.join(folder, name)
-        if not (os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)):
-            left_out.add(name)
-    return left_out
+class _Selection:
+    """The files of a project that are copied; ``left_out`` are those that may hold credentials."""
+
+    def __init__(self, allowed: Collection[str]) -> None:
+        self.left_out: set[str] = set()
+        self._allowed = {os.path.realpath(path) for path in allowed}
+        self._homes = home_folders()
+
+    def ignored(self, folder: str, names: list[str]) -> set[str]:
+        """Return the names to skip: credentials, folders that a run does not need, sockets, pipes and devices."""
+        skipped = set(SKIPPED_FOLDERS.intersection(names))
+        for name in names:
+            path = os.path.join(folder, name)
+            if not (os.path.islink(path) or os.path.isdir(path) or os.path.isfile(path)):
+                skipped.add(name)
+            elif name not in skipped and path not in self._allowed and is_private(path, self._homes):
+                skipped.add(name)
+                self.left_out.add(path)
+        return skipped
 
 
-def _check_size(project: Path, limit: int) -> None:
+def _check_size(project: Path, limit: int, ignored: Callable[[str, list[str]], set[str]]) -> None:
     total = 0
     for folder, folders, files in os.walk(project):
-        folders[:] = [name for name in folders if name not in SKIPPED_FOLDERS]
+        skipped = ignored(folder, [*folders, *files])
+        folders[:] = [name for name in folders if name not in skipped]
         for name in files:
             try:
-                total += os.lstat(os.path.join(folder, name)).st_size
+                total += 0 if name in skipped else os.lstat(os.path.join(folder, name)).st_size
             except OSError:
                 continue
         if total > limit:
             raise ProjectTooLarge(
                 f"{project} is larger than {limit >> 20} MB, too large to copy for each run: select a smaller folder "
                 "that contains the script with --project; data outside it is not copied and can be read by absolute "
-                "path, or relative to a working directory set with --cwd"
+                "path (in your home folder with --allow-read), or relative to a working directory set with --cwd"
             )
 
 
@@ -169,15 +151,15 @@ def _check_size(project: Path, limit: int) -> None:
 _LEFT_OUT = tuple(f"[Errno {number}]" for number in (errno.EACCES, errno.EPERM, errno.ENOENT))
 
 
-def _copy_tree(project: Path, copy: Path) -> None:
-    """Copy all readable files.
+def _copy_tree(project: Path, copy: Path, ignored: Callable[[str, list[str]], set[str]]) -> None:
+    """Copy all readable files that are not ignored.
 
     Raises:
         CopyError: the folder cannot be read, or a file failed for another reason than its permissions.
 
     """
     try:
-        shutil.copytree(project, copy, symlinks=True, ignore=_ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
+        shutil.copytree(project, copy, symlinks=True, ignore=ignored, copy_function=_clone_or_copy, dirs_exist_ok=True)
     except shutil.Error as error:
         left = [(path, str(why)) for path, _, why in error.args[0] if not str(why).startswith(_LEFT_OUT)]
         if left:
@@ -194,15 +176,24 @@ def _advice(why: str) -> str:
 
 
 @contextmanager
-def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool = False) -> Iterator[Scratch]:
+def scratch_copy(
+    project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool = False, allowed: Collection[str] = ()
+) -> Iterator[Scratch]:
     """Yield a copy of ``project``, and delete it afterwards unless ``keep``.
 
+    Args:
+        project: the folder.
+        size_limit: limit on its size, in bytes.
+        keep: do not delete the copy.
+        allowed: files that are copied even if they may hold credentials.
+
     Raises:
-        ProjectTooLarge: the copy would exceed ``size_limit`` bytes.
+        ProjectTooLarge: the copy would exceed ``size_limit``.
         CopyError: the project was deleted, or there is no space for its copy.
 
     """
-    _check_size(project, size_limit)
+    selection = _Selection(allowed)
+    _check_size(project, size_limit, selection.ignored)
     try:
         folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
     except OSError as error:
@@ -210,10 +201,11 @@ def scratch_copy(project: Path, size_limit: int = DEFAULT_SIZE_LIMIT, keep: bool
     try:
         copy, home = folder / "project", folder / "home"
         home.mkdir()
-        (folder / "tmp").mkdir()
-        _copy_tree(project, copy)
+        prepare(str(folder))
+        _copy_tree(project, copy, selection.ignored)
         _point_links_inside(project, copy)
-        yield Scratch(folder, copy, home)
+        left_out = sorted(os.path.relpath(path, project) for path in selection.left_out)
+        yield Scratch(folder, copy, home, folder / "tmp", tuple(left_out))
     finally:
         if not keep:
             _remove(folder)
@@ -263,21 +255,12 @@ def overlay(copy: Path, changes: Mapping[str, bytes]) -> None:
         target.write_bytes(content)
 
 
-def secret_paths() -> list[str]:
-    """Return the existing files and folders with credentials."""
-    homes = {os.path.expanduser("~"), pwd.getpwuid(os.getuid()).pw_dir}
-    in_homes = [os.path.join(home, name) for home in sorted(homes) for name in SECRETS_AT_HOME]
-    configured = [os.environ.get(name, "") for name in SECRET_PATH_VARIABLES]
-    paths = (*in_homes, *SECRETS_ELSEWHERE, *configured)
-    return [path for path in paths if os.path.isabs(path) and os.path.exists(path)]
-
-
 def clean_environment(scratch: Scratch, extra: dict[str, str] | None = None) -> dict[str, str]:
     """Return a run's environment: allowed variables, a scratch home, one thread, and a fixed hash seed."""
     environment = {name: value for name, value in os.environ.items() if name in ALLOWED_VARIABLES}
     environment.update(
         HOME=str(scratch.home),
-        TMPDIR=str(scratch.folder / "tmp"),
+        TMPDIR=str(scratch.tmp),
         XDG_CACHE_HOME=str(scratch.home / ".cache"),
         MPLCONFIGDIR=str(scratch.home / ".matplotlib"),
         MPLBACKEND="Agg",

@@ -1,0 +1,212 @@
+"""Work of a run: the arithmetic of its ATen calls, by phase of the training and by device.
+
+A call weighs as much as its floating-point operations where a formula is known (matrix products, convolutions,
+attention), otherwise as many as the elements that it reads or writes.  Copies, views and 0-dim bookkeeping weigh
+nothing.
+
+The formulas are those of ``torch.utils.flop_counter``:
+https://github.com/pytorch/pytorch/blob/main/torch/utils/flop_counter.py
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import Parameter
+
+__all__ = ["WorkLedger"]
+
+#: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates of parameters without
+#: gradients (optimizers, averages), and everything else (collation, metrics).
+PHASES = ("forward", "backward", "evaluation", "update", "other")
+
+_MOVES = frozenset(
+    (
+        *("_to_copy", "copy_", "clone", "contiguous", "lift_fresh", "empty", "empty_like", "empty_strided"),
+        *("new_empty", "new_empty_strided", "resize_", "set_", "detach_", "_local_scalar_dense", "item"),
+        *("_pin_memory", "is_pinned", "zero_", "fill_", "ones_like", "zeros_like", "record_stream"),
+    )
+)
+
+_LAYERS = frozenset(
+    (
+        *("embedding", "embedding_bag", "_embedding_bag", "_embedding_bag_forward_only"),
+        *("native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_batch_norm_with_update"),
+        *("native_layer_norm", "native_group_norm", "_fused_rms_norm", "prelu", "_prelu_kernel"),
+        *("lstm", "gru", "rnn_tanh", "rnn_relu", "mkldnn_rnn_layer", "_cudnn_rnn", "_thnn_fused_lstm_cell"),
+    )
+)
+
+_Cost = Callable[[Any, Any], int]
+
+
+def _product(position: int) -> _Cost:
+    """Return the cost of a matrix product whose left operand is argument ``position``."""
+    return lambda args, result: 2 * result.numel() * args[position].shape[-1]
+
+
+def _convolution(args: Any, result: Any) -> int:
+    source, weight = args[0], args[1]
+    transposed = args[6] if len(args) > 6 and isinstance(args[6], bool) else False
+    return int(2 * (source if transposed else result).numel() * math.prod(weight.shape[1:]))
+
+
+def _convolution_backward(args: Any, result: Any) -> int:
+    return int(4 * args[0].numel() * math.prod(args[2].shape[1:]))
+
+
+def _attention(args: Any, result: Any) -> int:
+    return int(4 * args[0].numel() * args[1].shape[-2])
+
+
+def _attention_backward(args: Any, result: Any) -> int:
+    return int(10 * args[1].numel() * args[2].shape[-2])
+
+
+_COSTS: dict[str, _Cost] = {
+    "mm": _product(0),
+    "bmm": _product(0),
+    "mv": _product(0),
+    "addmm": _product(1),
+    "baddbmm": _product(1),
+    "addmv": _product(1),
+    "linear": _product(0),
+    "_addmm_activation": _product(1),
+    "convolution": _convolution,
+    "convolution_overrideable": _convolution,
+    "_convolution": _convolution,
+    "cudnn_convolution": _convolution,
+    "mkldnn_convolution": _convolution,
+    "convolution_backward": _convolution_backward,
+    "_scaled_dot_product_flash_attention": _attention,
+    "_scaled_dot_product_flash_attention_for_cpu": _attention,
+    "_scaled_dot_product_efficient_attention": _attention,
+    "_scaled_dot_product_cudnn_attention": _attention,
+    "_scaled_dot_product_flash_attention_backward": _attention_backward,
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _attention_backward,
+    "_scaled_dot_product_efficient_attention_backward": _attention_backward,
+    "_scaled_dot_product_cudnn_attention_backward": _attention_backward,
+}
+
+
+class _Operator(NamedTuple):
+    """What an overload costs: nothing, its own formula, or its elements."""
+
+    name: str
+    free: bool
+    cost: _Cost | None
+    is_layer: bool
+
+
+_operators: dict[Any, _Operator] = {}
+
+
+def _operator(func: Any) -> _Operator:
+    name = func._schema.name.rpartition("::")[2]
+    cost = _COSTS.get(name)
+    free = name in _MOVES or func.is_view or name.startswith(("sym_", "_nested_", "prim"))
+    return _operators.setdefault(func, _Operator(name, free, cost, cost is not None or name in _LAYERS))
+
+
+def _elements(args: Any, result: Any) -> int:
+    """Return the larger of the first operand's and the first result's number of elements, of all in a list."""
+    most = 0
+    for value in (args[0] if args else None, result):
+        if isinstance(value, Tensor):
+            most = max(most, value.numel())
+        elif value.__class__ in (list, tuple):
+            most = max(most, sum(item.numel() for item in value if isinstance(item, Tensor)))
+    return most
+
+
+def _reads_parameter(args: Any) -> bool:
+    for value in args:
+        first = value[0] if value.__class__ in (list, tuple) and value else value
+        if isinstance(first, Tensor) and (isinstance(first, Parameter) or (first.requires_grad and first.is_leaf)):
+            return True
+    return False
+
+
+def _requires_gradient(args: Any) -> bool:
+    for value in args:
+        if isinstance(value, Tensor):
+            if value.requires_grad:
+                return True
+        elif value.__class__ in (list, tuple) and any(
+            isinstance(each, Tensor) and each.requires_grad for each in value
+        ):
+            return True
+    return False
+
+
+class WorkLedger:
+    """Work of a run so far.
+
+    Attributes:
+        device_operations, all_operations: ATen calls on an accelerator, and in total, except those on 0-dim tensors
+            only, such as an optimizer's step counter.
+        work: for each of :data:`PHASES`, the work on accelerators and on the CPU.
+        backward: for each operator of the backward passes, its calls on accelerators and on the CPU.
+
+    """
+
+    def __init__(self) -> None:
+        self.device_operations = 0
+        self.all_operations = 0
+        self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
+        self.backward: dict[str, list[int]] = {}
+
+    def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
+        """Add a call.
+
+        Args:
+            func: the ATen overload.
+            args: its positional arguments.
+            result: its result.
+            on_device: at least one of its tensors was on an accelerator.
+            mixed: if its tensors were on several devices, whether each of its parameters was on an accelerator; a layer
+                without gradients is meant to be where its parameters are; a layer that trains is not.
+
+        """
+        first = args[0] if args else None
+        if isinstance(first, Tensor) and first.dim() == 0 and not (isinstance(result, Tensor) and result.dim()):
+            return
+        self.all_operations += 1
+        self.device_operations += on_device
+        operator = _operators.get(func) or _operator(func)
+        if operator.free:
+            return
+        try:
+            weight = operator.cost(args, result) if operator.cost else _elements(args, result)
+        except (AttributeError, IndexError, RuntimeError):  # tensors without a shape, such as nested ones
+            weight = 1
+        column = 0 if on_device else 1
+        if torch._C._current_graph_task_id() != -1:
+            self.work["backward"][column] += weight
+            self.backward.setdefault(operator.name, [0, 0])[column] += 1
+        else:
+            phase = _phase(operator, args)
+            if phase == "evaluation" and mixed and not any(mixed):
+                column = 1
+            self.work[phase][column] += weight
+
+    def report_fields(self) -> dict[str, Any]:
+        """Return the fields of a run's report as JSON values."""
+        return {
+            "device_operations": self.device_operations,
+            "all_operations": self.all_operations,
+            "work": self.work,
+            "backward": self.backward,
+        }
+
+
+def _phase(operator: _Operator, args: Any) -> str:
+    if torch.is_grad_enabled():
+        return "forward" if _requires_gradient(args) else "other"
+    if not _reads_parameter(args):
+        return "other"
+    return "evaluation" if operator.is_layer else "update"

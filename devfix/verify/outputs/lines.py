@@ -1,0 +1,246 @@
+"""Comparison of texts line by line and value by value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import lru_cache
+from typing import NamedTuple, Union
+
+from devfix.verify.outputs import vocabulary
+from devfix.verify.outputs.rounding import printed_agree
+from devfix.verify.outputs.vocabulary import NUMBER, VARYING
+
+__all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
+
+_TOKEN = re.compile(rf"(?<![A-Za-z_])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
+_NUMBER = re.compile(NUMBER)
+
+#: Product of the numbers of lines that are aligned by their text; beyond it, by their position.
+_LARGEST_ALIGNMENT = 4_000_000
+
+_SOURCE_OF = re.compile(r'^\s*File "|\.(?:py|ipynb):\S*:?.*Warning:')
+
+Pair = tuple[Union[int, None], Union[int, None]]
+
+
+class Line(NamedTuple):
+    """A line as words, numbers and punctuation.
+
+    ``template`` is the line without its numbers: lines with equal templates can be compared number by number.
+    """
+
+    tokens: tuple[str, ...]
+    template: str
+
+
+class Change(NamedTuple):
+    """A line that changed, appeared (``theirs`` is None) or vanished (``ours`` is None); numbered from 1."""
+
+    number: int
+    ours: str | None
+    theirs: str | None
+
+
+@lru_cache(maxsize=20_000)
+def parse_line(text: str) -> Line:
+    """Return the tokens of a line; what differs by nature is :data:`~devfix.verify.outputs.vocabulary.VARYING`."""
+    tokens = tuple(_TOKEN.findall(vocabulary.neutral(text)))
+    return Line(tokens, " ".join("#" if _NUMBER.fullmatch(token) else token for token in tokens))
+
+
+def has_computed_number(text: str) -> bool:
+    """Whether a line has a floating-point number that does not differ by nature."""
+    if "." not in text and "e" not in text:
+        return False
+    return any(_NUMBER.fullmatch(token) and not token.lstrip("+-").isdigit() for token in parse_line(text).tokens)
+
+
+def text_agrees(ours: str, theirs: str, repeated: str | None, exact: bool) -> bool:
+    """Whether two single texts agree, apart from what differs by nature or between the two runs of the original."""
+    if ours == theirs or (repeated is not None and _is_all_noise(theirs, repeated)):
+        return True
+    return _agrees(parse_line(ours), parse_line(theirs), _noise(theirs, repeated), exact)
+
+
+def line_changes(
+    ours: Sequence[str], theirs: Sequence[str], repeated: Sequence[str] | None, exact: bool
+) -> Iterator[Change]:
+    """Yield the lines that differ.
+
+    Args:
+        ours: the lines of the run to judge.
+        theirs: the expected ones.
+        repeated: those of a repetition of the expected run: what differs there is left out; None if there is none.
+        exact: printed numbers must have the same digits; else they may differ by rounding.
+
+    """
+    if ours == theirs:
+        return
+    our_lines, their_lines = (_numbered(lines) for lines in (ours, theirs))
+    partners: dict[int, str] = {}
+    unstable: set[str] = set()
+    if repeated is not None and repeated != theirs:
+        again = _numbered(repeated)
+        for left, right in _aligned(again, their_lines):
+            if left is not None and right is not None:
+                partners[right] = again[left][1]
+            else:
+                only = again[left or 0] if right is None else their_lines[right]
+                unstable.add(_shape(only[1]))
+    else:
+        partners = {index: text for index, (_, text) in enumerate(their_lines)}
+    yield from _changes(our_lines, their_lines, partners, unstable, exact)
+
+
+def _changes(
+    ours: list[tuple[int, str]],
+    theirs: list[tuple[int, str]],
+    partners: dict[int, str],
+    unstable: set[str],
+    exact: bool,
+) -> Iterator[Change]:
+    appeared: list[Change] = []
+    vanished: list[Change] = []
+    changed: list[Change] = []
+    for left, right in _aligned(ours, theirs):
+        if left is not None and right is not None:
+            text, expected = ours[left][1], theirs[right][1]
+            agrees = right not in partners or text_agrees(text, expected, partners[right], exact)
+            if not agrees and not _is_about_device(text, expected):
+                changed.append(Change(ours[left][0], text, expected))
+        elif left is not None:
+            if _shape(ours[left][1]) not in unstable:
+                appeared.append(Change(ours[left][0], ours[left][1], None))
+        elif right is not None and right in partners:
+            vanished.append(Change(theirs[right][0], None, theirs[right][1]))
+    moved = {parse_line(each.theirs or "") for each in vanished} & {parse_line(each.ours or "") for each in appeared}
+    for change in sorted((*changed, *appeared, *vanished), key=lambda change: change.number):
+        text = change.ours if change.ours is not None else change.theirs or ""
+        alone = change.ours is None or change.theirs is None
+        if not alone or not (parse_line(text) in moved or _may_be_alone(text)):
+            yield change
+
+
+def _may_be_alone(text: str) -> bool:
+    """Whether a line without partner says nothing: it names a device and no result, or is a warning."""
+    if vocabulary.is_warning(text):
+        return True
+    return vocabulary.mentions_device(text) and not vocabulary.is_failure(text) and not has_computed_number(text)
+
+
+def _is_about_device(ours: str, theirs: str) -> bool:
+    """Whether two lines differ in the words that they have about devices only."""
+    if vocabulary.is_warning(ours) and vocabulary.is_warning(theirs):
+        return True
+    pieces = [re.split(r"[,;|()\[\]{}\t]", text) for text in (ours, theirs)]
+    if len(pieces[0]) != len(pieces[1]):
+        return all(map(_may_be_alone, (ours, theirs)))
+    different = [pair for pair in zip(*pieces) if parse_line(pair[0]) != parse_line(pair[1])]
+    return all(all(map(_may_be_alone, pair)) for pair in different)
+
+
+def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:
+    """Return number and text of the lines, without empty ones and the source that tracebacks and warnings show."""
+    found = []
+    after_place = False
+    for number, line in enumerate(lines, 1):
+        if after_place and line[:1] in (" ", "\t") and not _SOURCE_OF.search(line):
+            continue
+        after_place = _SOURCE_OF.search(line) is not None
+        if line.strip():
+            found.append((number, line))
+    return found
+
+
+def _same_shape(one: str, other: str) -> bool:
+    return one == other or _shape(one) == _shape(other)
+
+
+def _shape(text: str) -> str:
+    return parse_line(text).template
+
+
+def _aligned(left: list[tuple[int, str]], right: list[tuple[int, str]]) -> Iterator[Pair]:
+    """Yield pairs of indices of lines that correspond; None for a line without partner."""
+    start, shorter = 0, min(len(left), len(right))
+    while start < shorter and _same_shape(left[start][1], right[start][1]):
+        yield start, start
+        start += 1
+    end = 0
+    while end < shorter - start and _same_shape(left[-1 - end][1], right[-1 - end][1]):
+        end += 1
+    middle = [[_shape(text) for _, text in lines[start : len(lines) - end]] for lines in (left, right)]
+    if len(middle[0]) * len(middle[1]) > _LARGEST_ALIGNMENT:
+        blocks = [("replace", 0, len(middle[0]), 0, len(middle[1]))]
+    else:
+        blocks = list(SequenceMatcher(None, middle[0], middle[1], autojunk=False).get_opcodes())
+    for kind, left_start, left_end, right_start, right_end in blocks:
+        lefts, rights = range(start + left_start, start + left_end), range(start + right_start, start + right_end)
+        yield from zip(lefts, rights) if kind == "equal" else _paired(lefts, rights, left, right)
+    for back in range(end, 0, -1):
+        yield len(left) - back, len(right) - back
+
+
+def _paired(lefts: range, rights: range, left: list[tuple[int, str]], right: list[tuple[int, str]]) -> Iterator[Pair]:
+    """Yield pairs of similar lines of two blocks in order."""
+    at = 0
+    for index in lefts:
+        found = next((other for other in rights[at : at + 20] if _similar(left[index][1], right[other][1])), None)
+        if found is None:
+            yield index, None
+            continue
+        yield from ((None, skipped) for skipped in range(rights[0] + at, found))
+        yield index, found
+        at = found - rights[0] + 1
+    yield from ((None, index) for index in rights[at:])
+
+
+def _similar(one: str, other: str) -> bool:
+    """Whether two lines are versions of one: they have most words in common."""
+    ours, theirs = ([token for token in parse_line(text).tokens if token[0].isalpha()] for text in (one, other))
+    if not ours or not theirs:
+        return not ours and not theirs and _shape(one)[:1] == _shape(other)[:1]
+    common = len(set(ours) & set(theirs))
+    return 2 * common >= max(len(set(ours)), len(set(theirs)))
+
+
+def _noise(theirs: str, repeated: str | None) -> frozenset[int]:
+    """Return the positions of the expected line's tokens that its repetition does not reproduce."""
+    if repeated is None or repeated == theirs:
+        return frozenset()
+    line, again = parse_line(theirs).tokens, parse_line(repeated).tokens
+    if len(line) == len(again):
+        return frozenset(index for index, (one, other) in enumerate(zip(line, again)) if one != other)
+    blocks = SequenceMatcher(None, line, again, autojunk=False).get_opcodes()
+    # An insertion belongs to its neighbours.
+    return frozenset(
+        index
+        for kind, start, end, _, _ in blocks
+        if kind != "equal"
+        for index in (range(start, end) if end > start else (start - 1, start))
+    )
+
+
+def _is_all_noise(theirs: str, repeated: str) -> bool:
+    return repeated != theirs and len(_noise(theirs, repeated)) >= len(parse_line(theirs).tokens)
+
+
+def _agrees(ours: Line, theirs: Line, noise: frozenset[int], exact: bool) -> bool:
+    if len(ours.tokens) == len(theirs.tokens):
+        pairs = enumerate(zip(ours.tokens, theirs.tokens))
+        return all(one == other or index in noise or _token_agrees(one, other, exact) for index, (one, other) in pairs)
+    if not noise:
+        return False
+    blocks = SequenceMatcher(None, ours.tokens, theirs.tokens, autojunk=False).get_opcodes()
+    return all(
+        kind == "equal" or all(index in noise for index in (range(start, end) if end > start else (start - 1, start)))
+        for kind, _, _, start, end in blocks
+    )
+
+
+def _token_agrees(ours: str, theirs: str, exact: bool) -> bool:
+    if VARYING in (ours, theirs):
+        return ours == theirs
+    return not exact and bool(_NUMBER.fullmatch(ours) and _NUMBER.fullmatch(theirs)) and printed_agree(ours, theirs)

@@ -1,0 +1,66 @@
+"""Values of a script's last top-level calls, such as the result of ``main()``."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .parameters import digest, untracked
+
+__all__ = ["ReturnedValues"]
+
+_MAX_STATEMENTS = 64
+_MAX_VALUES = 1000
+_MAX_DEPTH = 4
+_MAX_TEXT = 200
+
+
+class ReturnedValues:
+    """Values of the last expression statements at the script's top level.
+
+    Attributes:
+        note: records a value.  It is a function in C, so a script that traces calls does not see it.
+
+    """
+
+    def __init__(self) -> None:
+        self._values: deque[Any] = deque(maxlen=_MAX_STATEMENTS)
+        self.note: Callable[[Any], None] = self._values.append
+
+    def results(self) -> list[str]:
+        """Return the values as text: numbers as they print; tensors as their element, or ``shape dtype digest``."""
+        found: list[str] = []
+        for value in self._values:
+            if isinstance(value, str):  # a docstring
+                continue
+            try:
+                found += _leaves(value, _MAX_DEPTH)
+            except Exception:  # a value whose own code fails, as its ``__iter__`` might
+                found.append(type(value).__name__)
+        return found[:_MAX_VALUES]
+
+
+def _leaves(value: Any, depth: int) -> Iterator[str]:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        yield _describe_tensor(value)
+    elif isinstance(value, (bool, int, float, complex)):
+        yield repr(value)
+    elif isinstance(value, str):
+        yield value[:_MAX_TEXT]
+    elif depth and type(value) in (list, tuple):
+        for each in value:
+            yield from _leaves(each, depth - 1)
+    elif depth and type(value) is dict:
+        for key, each in value.items():
+            for leaf in _leaves(each, depth - 1):
+                yield f"{key}: {leaf}"[:_MAX_TEXT]
+
+
+def _describe_tensor(tensor: Any) -> str:
+    with untracked():
+        if tensor.numel() == 1:
+            return repr(tensor.detach().cpu().item())
+    return f"{tuple(tensor.shape)} {tensor.dtype} {digest([tensor])[:16]}"

@@ -1,0 +1,87 @@
+"""Work that a patch moved off the accelerator, by phase of the training and by operator of the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from devfix.verify.loss_comparison import on_real_device
+from devfix.verify.records import Run
+
+__all__ = ["describe_moved_work"]
+
+#: Least fraction of a phase's work on the accelerator that must remain there; a little may disappear (redundant copies
+#: between accelerators), and no more than the rest may appear on the CPU.
+MINIMUM_WORK = 0.9
+
+#: The phases that consist of the model's own layers.  Updates of parameters without gradients may move: averaging a
+#: model on the CPU is legitimate.
+_STRICT = {"forward": "the forward pass", "backward": "the backward pass", "evaluation": "the evaluation"}
+
+#: Limit on the work of updates that moves to the CPU, as a fraction of all work on the accelerator.
+_MOST_UPDATES = 0.05
+
+_NOTHING = (0, 0)
+
+
+def describe_moved_work(patched: Run, original: Run) -> str | None:
+    """Return the work that moved from the accelerator to the CPU; None if none did.
+
+    Collating batches and computing metrics on the CPU is legitimate, and not counted.  If a script has no model, every
+    operation counts.
+
+    Args:
+        patched: the patched script's run on the accelerator.
+        original: the original's run on the accelerator, without device checks if it fails with them.
+
+    """
+    if patched.device == "cpu":
+        return None
+    if not any(original.work.get(phase, _NOTHING)[0] for phase in _STRICT):
+        return _describe_moved_operations(patched, original)
+    for phase, name in _STRICT.items():
+        on, off = patched.work.get(phase, _NOTHING)
+        expected, expected_off = original.work.get(phase, _NOTHING)
+        if on_real_device(patched):
+            expected, expected_off = _scaled((expected, expected_off), on + off)
+        if on < MINIMUM_WORK * expected or off - expected_off > (1 - MINIMUM_WORK) * expected:
+            return f"{name} {_describe_share((on, off), (expected, expected_off))}"
+    operator = _moved_operator(patched.backward, original.backward)
+    if operator is not None:
+        return f"the backward pass of {operator} runs on the CPU instead of on the accelerator"
+    on, off = patched.work.get("update", _NOTHING)
+    expected, expected_off = original.work.get("update", _NOTHING)
+    everything = sum(each[0] for each in original.work.values())
+    if on < MINIMUM_WORK * expected and off - expected_off > _MOST_UPDATES * everything:
+        return f"the update of the parameters {_describe_share((on, off), (expected, expected_off))}"
+    return None
+
+
+def _scaled(both: tuple[int, int], total: int) -> tuple[int, int]:
+    """Return the same shares of another total: real devices have other kernels, such as fused recurrent layers."""
+    on, off = both
+    expected = round(on / (on + off) * total) if on + off else 0
+    return expected, total - expected
+
+
+def _moved_operator(patched: Mapping[str, tuple[int, int]], original: Mapping[str, tuple[int, int]]) -> str | None:
+    """Return the first operator of the backward passes of which more calls run on the CPU; None if there is none."""
+    for name, (_, off) in patched.items():
+        expected, expected_off = original.get(name, _NOTHING)
+        if expected and off - expected_off > (1 - MINIMUM_WORK) * (expected + expected_off):
+            return name.removesuffix("_backward").lstrip("_")
+    return None
+
+
+def _describe_moved_operations(patched: Run, original: Run) -> str | None:
+    on, expected = patched.device_operations, original.device_operations
+    if on >= MINIMUM_WORK * expected:
+        return None
+    return f"{on:,} operations run on the accelerator instead of {expected:,}"
+
+
+def _describe_share(ours: tuple[int, int], theirs: tuple[int, int]) -> str:
+    """Return the share of the work on the accelerator, and the expected one, from the work there and elsewhere."""
+    shares = [f"{100 * on / (on + off):.0f} %" if on + off else "none" for on, off in (ours, theirs)]
+    if shares[0] == shares[1]:
+        return f"does {sum(ours):,} operations on the accelerator and elsewhere instead of {sum(theirs):,}"
+    return f"does {shares[0]} of its work on the accelerator instead of {shares[1]}"

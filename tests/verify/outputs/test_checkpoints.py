@@ -1,0 +1,120 @@
+"""Checkpoints give the tensors that torch loads."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import pickle
+from contextlib import suppress
+
+import pytest
+
+torch = pytest.importorskip("torch")
+numpy = pytest.importorskip("numpy")
+
+from devfix.verify.outputs.formats import parse_bytes  # noqa: E402
+from devfix.verify.outputs.values import Array, array_of  # noqa: E402
+
+
+def saved(value, **options) -> bytes:
+    stream = io.BytesIO()
+    torch.save(value, stream, **options)
+    return stream.getvalue()
+
+
+def read(tmp_path, data: bytes):
+    from devfix.verify.outputs.files import Budget, open_content
+    from devfix.verify.outputs.formats import parse
+
+    (tmp_path / "file").write_bytes(data)
+    return parse(open_content(tmp_path / "file", Budget())).values
+
+
+def expected(tensor) -> Array:
+    tensor = tensor.detach().contiguous()
+    return array_of(str(tensor.dtype)[6:], tuple(tensor.shape), tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        pytest.param(torch.arange(6.0).reshape(2, 3), id="plain"),
+        pytest.param(torch.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1), id="permuted"),
+        pytest.param(torch.arange(12).reshape(3, 4)[1:, ::2], id="strided-view"),
+        pytest.param(torch.arange(3.0).expand(4, 3), id="expanded"),
+        pytest.param(torch.arange(3.0).reshape(3, 1).expand(3, 4), id="expanded-columns"),
+        pytest.param(torch.randn(2, 3, 4, 4).to(memory_format=torch.channels_last), id="channels-last"),
+        pytest.param(torch.tensor(3.5), id="scalar"),
+        pytest.param(torch.empty(0, 3), id="empty"),
+        pytest.param(torch.randn(5, dtype=torch.bfloat16), id="bfloat16"),
+        pytest.param(torch.randn(5, dtype=torch.float16), id="float16"),
+        pytest.param(torch.tensor([True, False]), id="bool"),
+        pytest.param(torch.randn(3, dtype=torch.complex64), id="complex"),
+        pytest.param(torch.nn.Parameter(torch.ones(2)), id="parameter"),
+    ],
+)
+def test_a_tensor_is_read_as_torch_saved_it(tmp_path, tensor, options):
+    assert read(tmp_path, saved({"state": {"fc.weight": tensor}}, **options)) == {"state.fc.weight": expected(tensor)}
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+def test_a_tensor_in_a_plain_pickle_is_read(protocol):
+    tensor = torch.arange(6.0).reshape(2, 3).t()
+
+    assert parse_bytes(pickle.dumps({"t": tensor}, protocol)).values == {"t": expected(tensor)}
+
+
+@pytest.mark.parametrize("protocol", range(2, 6))
+@pytest.mark.parametrize("dtype", ["float32", ">f8", "int64", "bool"])
+def test_a_numpy_array_in_a_pickle_has_its_elements(dtype, protocol):
+    array = numpy.arange(6).reshape(2, 3).astype(dtype)
+
+    found = parse_bytes(pickle.dumps({"a": array, "mean": array.mean()}, protocol)).values
+
+    assert found["a"].samples == tuple(map(float, array.ravel())) and found["a"].shape == (2, 3)
+    assert found["mean"] == float(array.mean())
+
+
+def test_shared_storages_are_read_for_each_tensor(tmp_path):
+    base = torch.arange(10.0)
+
+    found = read(tmp_path, saved([base[:3], base[5:]]))
+
+    assert found == {"[0]": expected(base[:3]), "[1]": expected(base[5:])}
+
+
+def test_a_whole_model_and_an_optimizer_have_leaves(tmp_path):
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+    optimizer = torch.optim.Adam(model.parameters())
+    model(torch.ones(2, 2)).sum().backward()
+    optimizer.step()
+
+    found = read(
+        tmp_path, saved({"model": model, "optimizer": optimizer.state_dict(), "args": argparse.Namespace(lr=2)})
+    )
+
+    assert expected(model[0].weight) in found.values()
+    assert expected(optimizer.state_dict()["state"][0]["exp_avg"]) == found["optimizer.state.0.exp_avg"]
+    assert (found["args.lr"], found["optimizer.param_groups[0].lr"]) == (2, 0.001)
+    assert any(key.endswith("training") and value is True for key, value in found.items())
+
+
+def test_the_device_of_a_checkpoint_is_left_out(tmp_path):
+    data = saved({"w": torch.ones(2), "device": torch.device("cpu")}, _use_new_zipfile_serialization=False)
+
+    moved = data.replace(b"X\x03\x00\x00\x00cpu", b"X\x06\x00\x00\x00cuda:0")
+
+    assert moved != data and read(tmp_path, moved) == read(tmp_path, data)
+
+
+@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])
+def test_a_damaged_checkpoint_is_unreadable_and_nothing_else(tmp_path, options):
+    from devfix.verify.outputs.files import Unreadable
+
+    data = saved({"w": torch.randn(20), "b": [1, 2]}, **options)
+
+    for at in range(0, len(data), 7):
+        for damaged in (data[:at], data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]):
+            with suppress(Unreadable):
+                read(tmp_path, damaged)

@@ -1,0 +1,255 @@
+"""Evidence besides the losses: what a run does outside its training steps, and whether its record can be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from devfix.verify import Run, Verdict, prove, run
+
+from .scripts import edited, project
+
+#: The evaluation has the device error; the training has none.
+BROKEN = """\
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.2), nn.Linear(16, 3)).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, 1e-4, total_iters=100)
+xs, ys = torch.randn(32, 4), torch.randint(3, (32,))
+for x, y in zip(xs.split(8), ys.split(8)):
+    x, y = x.to(device), y.to(device)
+    loss = nn.functional.cross_entropy(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    scheduler.step()
+
+
+def evaluate():
+    model.eval()
+    right = 0
+    with torch.no_grad():
+        for x, y in zip(xs.split(8), ys.split(8)):
+            right += (model(x).argmax(1) == y).sum().item()
+    model.train()
+    return right / len(xs)
+
+
+evaluate()
+"""
+
+MOVE = "            right += (model(x.to(device)).argmax(1) == y.to(device))"
+FIXED = edited("            right += (model(x).argmax(1) == y)", MOVE, BROKEN)
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
+    """The runs of the broken script, which are the same for every patch."""
+    folder = project(tmp_path_factory.mktemp("broken"), BROKEN)
+    return {
+        f"original/{name}": run("train.py", [], device, folder)
+        for name, device in (("cpu", "cpu"), ("device", "sim"), ("unchecked", "unchecked"))
+    }
+
+
+def verdict(patched: str, folder: Path, originals: dict[str, Run]) -> Verdict:
+    return prove(project(folder / "a", BROKEN), project(folder / "b", patched), "train.py", known=originals)
+
+
+RIGHT = {
+    "the author's edit": FIXED,
+    "moved once": edited(
+        "    model.eval()\n", "    model.eval()\n    global xs, ys\n    xs, ys = xs.to(device), ys.to(device)\n", BROKEN
+    ),
+    "the labels stay": edited("model(x).argmax(1)", "model(x.to(device)).argmax(1).cpu()", BROKEN),
+}
+
+ON_CUDA = "if device.type == 'cuda': "
+STEP = "    optimizer.step()\n"
+
+WRONG = {
+    "errors are swallowed": (
+        edited(
+            "evaluate()\n",
+            "try:\n    evaluate()\nexcept RuntimeError:\n    model.train()\n",
+            BROKEN.replace("def evaluate()", "def evaluate ()"),
+        ).replace("def evaluate ()", "def evaluate()"),
+        "output-differs",
+    ),
+    "skipped": (BROKEN.removesuffix("evaluate()\n"), "output-differs"),
+    "in training mode": (edited("    model.eval()\n", "", FIXED), "output-differs"),
+    "with gradients": (edited("with torch.no_grad():", "if True:", FIXED), "output-differs"),
+    "half of the samples": (
+        edited("        for x, y in zip(xs.split(8), ys", "        for x, y in zip(xs[:16].split(8), ys", FIXED),
+        "output-differs",
+    ),
+    "a constant": (edited("    return right / len(xs)", "    return 0.5", FIXED), "output-differs"),
+    "on the CPU": (edited("model(x).argmax(1)", "model.cpu()(x).argmax(1)", BROKEN), "moved-to-cpu"),
+    "a higher learning rate on the accelerator": (
+        edited(
+            "xs, ys = torch.randn",
+            f"{ON_CUDA}optimizer.param_groups[0]['lr'] *= 1.01\nxs, ys = torch.randn",
+            FIXED,
+        ),
+        "loss-differs",
+    ),
+    "more decay on the accelerator": (
+        edited(STEP, f"    {ON_CUDA}optimizer.param_groups[0]['weight_decay'] = 0.1\n{STEP}", FIXED),
+        "loss-differs",
+    ),
+    "amsgrad on the accelerator": (
+        edited("lr=1e-2)", "lr=1e-2, amsgrad=device.type == 'cuda')", FIXED),
+        "loss-differs",
+    ),
+    "clipping that is never reached": (
+        edited(STEP, f"    {ON_CUDA}nn.utils.clip_grad_norm_(model.parameters(), 1e9)\n{STEP}", FIXED),
+        "loss-differs",
+    ),
+    "other data for the evaluation": (
+        edited(
+            "            right += (model(x.to(device))",
+            "            right += (model(x.to(device).flip(0)[:1].expand(8, 4))",
+            FIXED,
+        ),
+        "output-differs",
+    ),
+    "a schedule that goes on differently": (
+        edited(
+            "total_iters=100)",
+            "total_iters=100 if device.type == 'cpu' else 100, end_factor=1.0 if device.type == 'cpu' else 0.99999)",
+            FIXED,
+        ),
+        "loss-differs",
+    ),
+    "statistics of the normalization": (FIXED + f"{ON_CUDA}model[1].running_mean.zero_()\n", "output-differs"),
+    "other random numbers": (FIXED + f"{ON_CUDA}torch.rand(1)\n", "output-differs"),
+    "another learning rate on the CPU": (
+        edited("lr=1e-2)", "lr=1e-2 if device.type == 'cuda' else 2e-2)", FIXED),
+        "loss-differs",
+    ),
+}
+
+
+@pytest.mark.parametrize("patch", RIGHT)
+def test_right_repairs_of_an_evaluation_are_fixed(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
+    found = verdict(RIGHT[patch], tmp_path, originals)
+
+    assert found.status == "fixed", found.reason
+
+
+@pytest.mark.parametrize("patch", WRONG)
+def test_patches_that_spoil_something_else_are_refused(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
+    patched, status = WRONG[patch]
+    found = verdict(patched, tmp_path, originals)
+
+    assert found.status == status, found.reason
+
+
+FORGED = {
+    "the backward pass is replaced": "torch.autograd.backward = lambda *args, **kwargs: None\n",
+    "the recorder's list is edited": (
+        "import gc\n"
+        "for each in gc.get_objects():\n"
+        "    if type(each).__name__ == 'Recorder': type(each).results = lambda self: {}\n"
+    ),
+    "the encoder is replaced": "import json\njson.dumps = lambda report: '{}'\n",
+    "the hooks are removed": "import sys\nsys.modules['torch.optim.optimizer']._global_optimizer_pre_hooks.clear()\n",
+}
+
+
+@pytest.mark.parametrize("forgery", FORGED)
+def test_a_script_that_replaces_the_recorder_is_found_out(
+    forgery: str, tmp_path: Path, originals: dict[str, Run]
+) -> None:
+    found = verdict(FIXED + FORGED[forgery], tmp_path, originals)
+
+    assert not found.good
+    assert "replaced" in found.reason
+
+
+def test_a_report_that_the_script_writes_is_not_read(tmp_path: Path) -> None:
+    forged = (
+        "import glob, json, os\n"
+        "text = json.dumps({'losses': [1.0, 2.0, 3.0], 'steps': 3, 'exit_code': 0, 'exception': None}).encode()\n"
+        "for path in [*glob.glob('../report*'), *glob.glob('/tmp/devfix-report*'), *glob.glob('/proc/self/fd/*')]:\n"
+        "    try:\n"
+        "        with open(path, 'r+b') as target: target.write(bytes(32) + len(text).to_bytes(8, 'big') + text)\n"
+        "    except OSError: pass\n"
+        "os._exit(0)\n"
+    )
+    found = run("train.py", [], "cpu", project(tmp_path, forged))
+
+    assert (found.ok, found.losses, found.has_report) == (False, (), False)
+
+
+METER = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+hits = torch.zeros(2)
+for step in range(4):
+    x = torch.randn(8, 4).to(device)
+    y = torch.randint(0, 2, (8,)).to(device)
+    scores = model(x)
+    loss = nn.functional.cross_entropy(scores, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    hits += (scores.argmax(1) == y).float().mean()[None].expand(2)
+print("hits", hits.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("repair", "status"),
+    [("hits = hits.to(device)\n    hits", "fixed"), ("counted = hits.to(device)\n    counted", "output-differs")],
+)
+def test_a_counter_that_counts_nothing_is_found_in_what_is_printed(repair: str, status: str, tmp_path: Path) -> None:
+    repaired = METER.replace("    hits +=", f"    {repair} +=")
+    found = prove(project(tmp_path / "a", METER), project(tmp_path / "b", repaired), "train.py")
+
+    assert found.status == status, found.reason
+    if status != "fixed":
+        assert found.differences[0].ours == "`hits [0.0, 0.0]`"
+
+
+INFERENCE = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+torch.manual_seed(0)
+model = nn.Linear(4, 2).to(device).eval()
+x = torch.randn(8, 4)
+with torch.no_grad():
+    scores = model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("ending", "status"),
+    [
+        ("print(scores.mean().item())\n", "fixed"),
+        ("torch.save(scores, 'scores.pt')\n", "fixed"),
+        ("print('done')\n", "inconclusive"),
+        ("", "inconclusive"),
+    ],
+)
+def test_a_script_without_training_is_proved_by_its_outputs(ending: str, status: str, tmp_path: Path) -> None:
+    original, patched = INFERENCE + ending, INFERENCE.replace("model(x)", "model(x.to(device))") + ending
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == status, found.reason
+    if status == "fixed":
+        assert found.reason.startswith("the outputs match: printed output")

@@ -63,20 +63,6 @@ def test_groups_of_options_are_open(place):
     assert place(program, "torch.ones(3, device=args.model.device)") == "accelerator"
 
 
-def test_what_the_program_sets_on_one_path_is_open_after_it(met):
-    program = """
-        import mystery
-        args = mystery.parse()
-        if args.debug:
-            args.fused = False
-        x = torch.ones(3)
-        if args.fused:
-            x.cuda() + x
-        """
-
-    assert met(program)
-
-
 def test_settings_of_settings_are_open(met):
     program = """
         import mystery

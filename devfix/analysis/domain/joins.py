@@ -8,20 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from devfix.analysis.domain.values import UNKNOWN, Const, Number, Text, Value, join
+from devfix.analysis.domain.values import Value, join
 
-__all__ = [
-    "EITHER",
-    "ENTRIES",
-    "LATEST",
-    "LOWEST",
-    "OPEN_ENTRIES",
-    "OPTIONS",
-    "UNION",
-    "equal_or",
-    "join_entries",
-    "join_options",
-]
+__all__ = ["EITHER", "ENTRIES", "LATEST", "LOWEST", "OPTIONS", "UNION", "equal_or", "join_entries", "join_options"]
 
 JoinFunction = Callable[[Any, Any], Any]
 
@@ -79,19 +68,9 @@ def join_entries(
     return joined
 
 
-def _open_entries(one: Mapping[str, Value], two: Mapping[str, Value]) -> dict[str, Value]:
-    """Join attributes of an object of an unknown class: a setting that one path lacks may have any value there."""
-    joined = join_entries(one, two)
-    for name in one.keys() ^ two.keys():
-        if isinstance(joined[name], (Const, Number, Text)):
-            joined[name] = join((joined[name], UNKNOWN))
-    return joined
-
-
 EITHER = {"join": _either}
 ENTRIES = {"join": join_entries}
 LATEST = {"join": _latest}
 LOWEST = {"join": _lowest}
-OPEN_ENTRIES = {"join": _open_entries}
 OPTIONS = {"join": join_options}
 UNION = {"join": _union}

@@ -14,17 +14,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
-from devfix.analysis.domain.joins import (
-    EITHER,
-    ENTRIES,
-    LATEST,
-    LOWEST,
-    OPEN_ENTRIES,
-    OPTIONS,
-    UNION,
-    equal_or,
-    join_options,
-)
+from devfix.analysis.domain.joins import EITHER, ENTRIES, LATEST, LOWEST, OPTIONS, UNION, equal_or, join_options
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -361,7 +351,6 @@ class Opaque(BatchSource):
 
     """
 
-    fields: dict[str, Value] = field(default_factory=dict, metadata=OPEN_ENTRIES)
     constructed: bool = field(default=False, metadata=EITHER)
 
     def truth(self) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis import scenarios
@@ -12,16 +12,12 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
-    Const,
     Device,
     Keywords,
-    Number,
     Pointer,
     Tensor,
-    Text,
     Unknown,
     Value,
-    alternatives,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch.module_objects import ModuleObject
@@ -105,10 +101,7 @@ class OpaqueObject(Opaque):
 
     def seen_as(self, other: HeapObject) -> HeapObject:
         """Return the object as a module if the program treats it as one on another path."""
-        if not isinstance(other, Module):
-            return self
-        fields = {name: value for name, value in self.fields.items() if not _is_setting(value)}
-        return replace(self, fields=fields)._as_module(self.devices)
+        return self._as_module(self.devices) if isinstance(other, Module) else self
 
     def _become_module(self, interp: Interpreter, pointer: Pointer) -> Module:
         module = self.as_module(interp)
@@ -133,11 +126,6 @@ def new(interp: Interpreter, name: str, node: ast.AST | None = None, **facts: An
     """Create an object of an unknown class on an unknown device."""
     point = interp.point(node) if node is not None else None
     return interp.new(OpaqueObject(name, devices=frozenset({UNKNOWN_DEVICE}), allocated_at=point, **facts))
-
-
-def _is_setting(value: Value) -> bool:
-    """Return whether a value is a constant or unknown: another path need not set it."""
-    return all(isinstance(each, (Const, Number, Text, Unknown)) for each in alternatives(value))
 
 
 def _passes_data(args: list[Value]) -> bool:

@@ -91,6 +91,14 @@ def models(session: nox.Session) -> None:
     session.run("python", "-m", "models.generate", env={"PYTHONPATH": "tests"})
 
 
+@nox.session(default=False)
+def outputs(session: nox.Session) -> None:
+    """Run ordinary training scripts, right and spoilt, and compare what they print and write."""
+    writers = ("matplotlib", "pandas", "safetensors", "scikit-learn", "tensorboard", "tqdm")
+    session.install(*CONSTRAINTS, "-e", ".[test]", *writers)
+    session.run("pytest", "tests/verify/outputs", *session.posargs, env={"DEVFIX_ALL_OUTPUTS": "1"})
+
+
 @nox.session(default=False, name="record-cuda", venv_backend="none")
 def record_cuda(session: nox.Session) -> None:
     """Record the probes on a GPU, with the torch of python3; writes tests/data/cuda."""
@@ -179,6 +187,13 @@ def knowledge(session: nox.Session) -> None:
     """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
     session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", "docs/accuracy.md"]))
+
+
+@nox.session(default=False)
+def trials(session: nox.Session) -> None:
+    """Attack the verdict with wrong patches, which it must refuse, and right repairs, which it must accept."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", "docs/verification.md"]))
 
 
 @nox.session(default=False)

@@ -10,11 +10,8 @@ CPU. Needs torch and numpy in the interpreter that runs it.
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +23,9 @@ else:
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from devfix.verify.notebooks import RunnableScript  # noqa: E402  # found by the line above
-from devfix.verify.probe.supervisor import Limits  # noqa: E402  # found by the line above
-from devfix.verify.sandbox import Scratch, clean_environment  # noqa: E402  # found by the line above
-from devfix.verify.servers import SIMULATOR, execute  # noqa: E402  # found by the line above
-from devfix.verify.torchrun import torchrun_environment  # noqa: E402  # found by the line above
+from devfix.verify import Run  # noqa: E402  # found by the line above
+from devfix.verify import run as run_script  # noqa: E402  # found by the line above
 
-TIMEOUT = 120.0
-MEMORY_MB = 8192
 MINIMUM_LOSSES = 3
 MINIMUM_STEPS = 2
 CLOSE = 1e-4
@@ -45,93 +37,45 @@ def installed(case: Path, meta: dict[str, Any]) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
 
 
-def run(tree: Path, meta: dict[str, Any], device: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
+def run(tree: Path, meta: dict[str, Any], device: str, **options: bool) -> Run:
     """Run a case's program, after its setup where it has one, in one scratch folder.
 
     ``device`` is ``sim`` or ``cpu``; a case with ``run_on = "cpu"`` is set up on ``sim``, if at all, and then run on
-    ``cpu``.  ``options`` are more options for the probe.
-    Returns the report of the last run, with what it printed under ``output``.
+    ``cpu``.  ``options`` are those of ``devfix.verify.run``.
     """
-    runs = []
-    if "setup" in meta:
-        runs.append((device, [meta.get("setup_script", meta["script"]), *meta["setup"]]))
-    runs.append((meta.get("run_on", device) if device == "sim" else device, [meta["script"], *meta["args"]]))
-    folder = Path(tempfile.mkdtemp(prefix="corpus-")).resolve()
-    try:
-        scratch = Scratch(folder, folder / "project", folder / "home")
-        shutil.copytree(tree, scratch.project, ignore=shutil.ignore_patterns("__pycache__"))
-        scratch.home.mkdir()
-        (folder / "tmp").mkdir()
-        report: dict[str, Any] = {}
-        for number, (where, command) in enumerate(runs):
-            path = folder / f"report-{number}"
-            path.touch()
-            argv = [
-                "--report",
-                str(path),
-                "--device",
-                where,
-                "--simulator",
-                str(SIMULATOR),
-                "--root",
-                str(scratch.project),
-                "--copy-of",
-                str(tree),
-                "--devices",
-                str(meta.get("devices", 1)),
-                *options,
-                *RunnableScript.prepare(scratch, command[0]).options,
-            ]
-            started = torchrun_environment(meta.get("devices", 1) - 1) if meta.get("torchrun") else {}
-            environment = clean_environment(scratch, {**installed(tree.parent, meta), **started})
-            ended = execute(
-                sys.executable,
-                [*argv, "--", *command],
-                scratch.project,
-                environment,
-                folder,
-                path,
-                Limits(TIMEOUT, MEMORY_MB),
-            )
-            report = (
-                json.loads(path.read_text())
-                if path.stat().st_size
-                else {"exception": {"text": "no report"}, "losses": []}
-            )
-            report["output"] = ended.output
-            if number < len(runs) - 1 and (report["exception"] or report["exit_code"]):
-                report["exception"] = {"text": f"setup failed: {report['exception']}"}
-                break
-        return report
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def ended_well(report: dict[str, Any]) -> bool:
-    """Whether the program came to its end and trained enough to compare."""
-    return (
-        not report["exception"]
-        and not report["exit_code"]
-        and not report.get("unsupported")
-        and len(report["losses"]) >= MINIMUM_LOSSES
-        and report["steps"] >= MINIMUM_STEPS
+    return run_script(
+        meta["script"],
+        meta["args"],
+        meta.get("run_on", device) if device == "sim" else device,
+        tree,
+        devices=meta.get("devices", 1),
+        env=installed(tree.parent, meta),
+        setup=meta.get("setup"),
+        setup_script=meta.get("setup_script"),
+        setup_device=device,
+        torchrun=meta.get("torchrun", False),
+        **options,
     )
 
 
-def explain(report: dict[str, Any]) -> str:
+def ended_well(run: Run) -> bool:
+    """Whether the program came to its end and trained enough to compare."""
+    return run.ok and not run.unsupported and len(run.losses) >= MINIMUM_LOSSES and run.steps >= MINIMUM_STEPS
+
+
+def explain(run: Run) -> str:
     """Why a run that should have ended well did not."""
-    if report["exception"]:
-        return str(report["exception"].get("traceback", report["exception"]["text"]))
-    unsupported = report.get("unsupported")
-    return f"exit code {report['exit_code']}, {len(report['losses'])} losses, {report['steps']} steps, unsupported: {unsupported}"
+    if run.failure is not None:
+        return run.failure.traceback
+    return f"{run.outcome}, {len(run.losses)} losses, {run.steps} steps, unsupported: {run.unsupported}"
 
 
-def same(one: dict[str, Any], other: dict[str, Any], close: bool = False) -> bool:
+def same(one: Run, other: Run, close: bool = False) -> bool:
     """Whether two runs trained the same: bit for bit, or with ``close`` within rounding."""
     if close:
-        pairs = list(zip(one["losses"], other["losses"]))
-        return len(one["losses"]) == len(other["losses"]) and all(abs(a - b) <= CLOSE * abs(b) for a, b in pairs)
-    return (one["losses"], one["digest"], one["steps"]) == (other["losses"], other["digest"], other["steps"])
+        pairs = list(zip(one.losses, other.losses))
+        return len(one.losses) == len(other.losses) and all(abs(a - b) <= CLOSE * abs(b) for a, b in pairs)
+    return (one.losses, one.digest, one.steps) == (other.losses, other.digest, other.steps)
 
 
 def prove(case: Path) -> list[str]:
@@ -139,10 +83,10 @@ def prove(case: Path) -> list[str]:
     meta = tomllib.loads((case / "case.toml").read_text(encoding="utf-8"))
     found: list[str] = []
 
-    def well(name: str, report: dict[str, Any]) -> dict[str, Any]:
-        if not ended_well(report):
-            found.append(f"{name}: {explain(report)}")
-        return report
+    def well(name: str, made: Run) -> Run:
+        if not ended_well(made):
+            found.append(f"{name}: {explain(made)}")
+        return made
 
     if meta["kind"] == "clean":
         here, there = (
@@ -150,7 +94,7 @@ def prove(case: Path) -> list[str]:
             well("clean/sim", run(case / "clean", meta, "sim")),
         )
         if not found and not same(here, there):
-            found.append(f"clean: trains {there['losses']} instead of {here['losses']}")
+            found.append(f"clean: trains {there.losses} instead of {here.losses}")
         return found
 
     insists = meta.get("reference") == "accelerator"
@@ -159,9 +103,9 @@ def prove(case: Path) -> list[str]:
     broken_sim = run(case / "broken", meta, "sim")
     if meta["error"] == "silent":
         well("broken/sim", broken_sim)
-    elif not broken_sim["exception"]:
+    elif broken_sim.failure is None:
         found.append("broken/sim: raises nothing")
-    elif meta["error"] not in broken_sim["exception"]["text"]:
+    elif meta["error"] not in broken_sim.failure.text:
         found.append(f"broken/sim: dies of {explain(broken_sim)}")
     if meta["kind"] == "report":
         return found
@@ -174,7 +118,7 @@ def prove(case: Path) -> list[str]:
         found.append("fixed: trains as the broken program does")
     reference = fixed_cpu if differ else broken_cpu
     if not found and not same(fixed_sim, reference, close=meta.get("losses") == "close"):
-        found.append(f"fixed/sim: trains {fixed_sim['losses']}, the reference {reference['losses']}")
+        found.append(f"fixed/sim: trains {fixed_sim.losses}, the reference {reference.losses}")
     return found
 
 

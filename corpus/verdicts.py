@@ -26,9 +26,11 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from prove import installed  # noqa: E402  # found by the line above
 
+from benchmarks import pages  # noqa: E402  # found by the line above
 from devfix.verify import Verdict, prove  # noqa: E402  # found by the line above
 
 DEVICES = ("sim", "cuda")
+SECTION = "corpus"
 _MADE = {
     "sim": "Losses are compared bit for bit. Made by `python corpus/verdicts.py --table docs/verification.md`; `nox -s cuda` makes it on a GPU.",
     "cuda": "Losses are compared within the tolerance of `devfix/verify/loss_comparison.py`. Made by `nox -s cuda`.",
@@ -109,14 +111,14 @@ def heading(device: str) -> str:
     import torch
 
     name = "a simulated CUDA device" if device == "sim" else gpu()
-    return f"# Verification\n\nEvery broken program of the corpus on {name}, torch {torch.__version__}, Python {platform.python_version()}. {_MADE[device]}\n"
+    return f"Every broken program of the corpus on {name}, torch {torch.__version__}, Python {platform.python_version()}. {_MADE[device]}"
 
 
 def main(arguments: list[str]) -> int:
     """Print the verdicts; 1 if one is not ``fixed``, 2 if the device is not there."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     reader.add_argument("--device", choices=DEVICES, default="sim")
-    reader.add_argument("--table", type=Path, help="write the table as Markdown")
+    reader.add_argument("--table", type=Path, help="write the table into its section of this page")
     reader.add_argument("words", nargs="*")
     options = reader.parse_args(arguments)
     if options.device == "cuda" and gpu() is None:
@@ -134,13 +136,15 @@ def main(arguments: list[str]) -> int:
     if options.table is not None:
         text = [
             heading(options.device),
+            "",
             total,
             "",
             "| case | error before | verdict | largest difference |",
             "|---|---|---|---|",
         ]
-        options.table.parent.mkdir(parents=True, exist_ok=True)
-        options.table.write_text("\n".join([*text, *rows, ""]), encoding="utf-8")
+        if not options.table.exists():
+            pages.create(options.table, "Verification", SECTION)
+        pages.rewrite(options.table, SECTION, "\n".join([*text, *rows]))
     return 1 if bad or not chosen else 0
 
 

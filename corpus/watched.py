@@ -17,7 +17,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from prove import run, tomllib  # noqa: E402  # found by the line above
+from prove import Run, run, tomllib  # noqa: E402  # found by the line above
 
 _COMPARED = ("losses", "steps", "digest", "random", "optimizers", "device_operations", "all_operations", "exit_code")
 
@@ -35,22 +35,21 @@ def programs(words: list[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
 def differences(tree: Path, meta: dict[str, Any], device: str) -> list[str]:
     """What is not the same under provenance, and whether the map is missing."""
     alone = run(tree, meta, device)
-    watched = run(tree, meta, device, ("--provenance",))
+    watched = run(tree, meta, device, provenance=True)
     found = [
-        f"{name}: {alone.get(name)!r:.200} alone, {watched.get(name)!r:.200} watched"
+        f"{name}: {getattr(alone, name)!r:.200} alone, {getattr(watched, name)!r:.200} watched"
         for name in _COMPARED
-        if repr(alone.get(name)) != repr(watched.get(name))
+        if repr(getattr(alone, name)) != repr(getattr(watched, name))
     ]
     if _failure(alone) != _failure(watched):
         found.append(f"ended with {_failure(alone)} alone, with {_failure(watched)} watched")
-    mapped = run(tree, meta, device, ("--map",))
-    return found if mapped.get("map") else [*found, f"no map: {mapped.get('output', '')[-400:]}"]
+    mapped = run(tree, meta, device, device_map=True)
+    return found if mapped.map else [*found, f"no map: {mapped.output[-400:]}"]
 
 
-def _failure(report: dict[str, Any]) -> tuple[Any, ...] | None:
-    error = report.get("exception")
-    frame = (error or {}).get("frame") or {}
-    return error and (error.get("type"), error.get("text"), frame.get("line"), frame.get("code"))
+def _failure(made: Run) -> tuple[Any, ...] | None:
+    failure = made.failure
+    return failure and (failure.type, failure.text, failure.line, failure.code)
 
 
 def main(arguments: list[str]) -> int:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 from rich.table import Table
 
+from benchmarks import pages
 from benchmarks.knowledge.catalogue import GROUPS
 from benchmarks.knowledge.judgement import Result
 
 __all__ = ["Row", "markdown", "rewrite", "rows", "terminal"]
 
-_BEGIN = "<!-- knowledge: begin -->"
-_END = "<!-- knowledge: end -->"
 _HEADS = ("group", "functions", "known", "share", "placements reported", "false findings in repaired", "in mixed")
 
 
@@ -83,9 +82,4 @@ def rewrite(page: Path, text: str) -> None:
         ValueError: if the page has no markers.
 
     """
-    before = page.read_text(encoding="utf-8")
-    head, begin, rest = before.partition(f"{_BEGIN}\n")
-    _, end, tail = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"{page} has no lines {_BEGIN} and {_END}")
-    page.write_text(f"{head}{begin}{text}\n{end}{tail}", encoding="utf-8")
+    pages.rewrite(page, "knowledge", text)

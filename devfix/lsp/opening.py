@@ -25,7 +25,7 @@ _GOOD = ("fixed", "no-error")
 async def open_proof(ls: Server, *given: Any) -> dict[str, Any] | None:
     """Run ``devfix verify`` on the script at a URI (the first argument; arguments of the script may follow).
 
-    Return the verdict as in verdict-1.json; ``None`` if it was cancelled.
+    Return the verdict as in verdict-2.json; ``None`` if it was cancelled.
     """
     path = ls.path_of(given[0], "python") if given and isinstance(given[0], str) else None
     if path is None:

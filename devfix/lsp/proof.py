@@ -24,7 +24,7 @@ class ProofFailed(Exception):
 
 
 async def run_verify(path: str, folder: str, options: Sequence[str], arguments: Sequence[str]) -> dict[str, Any]:
-    """Return the verdict on a script as in verdict-1.json; ``html`` names its page, if jinja2 is installed.
+    """Return the verdict on a script as in verdict-2.json; ``html`` names its page, if jinja2 is installed.
 
     Cancelling ends the process and its children.  Raises :class:`ProofFailed`.
     """

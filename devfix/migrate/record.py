@@ -47,7 +47,7 @@ class RepositoryOutcome(str, Enum):
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One run of a script, as in schema/verdict-1.json.
+    """One run of a script, as in schema/verdict-2.json.
 
     Attributes:
         outcome: how the run ended, as text.

@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn import Parameter
 
 from . import errors
 from .state import state
-from .tags import canonical, get_tag, reported_device
+from .tags import canonical, get_tag, mark_sent_to_cpu, reported_device
 from .transfers import move
 
 __all__ = ["dtype_and_tag_of_type", "handlers"]
@@ -62,7 +63,8 @@ def _move(
 ) -> Tensor:
     if tensor.is_meta:
         return tensor.to("cpu", dtype)  # raises PyTorch's own "Cannot copy out of meta tensor"
-    return move(tensor, tag, dtype, memory_format or torch.preserve_format, copy)
+    result = move(tensor, tag, dtype, memory_format or torch.preserve_format, copy)
+    return mark_sent_to_cpu(result) if tag is None and isinstance(tensor, Parameter) else result
 
 
 def _to_accelerator(kind: str) -> Any:
@@ -82,7 +84,7 @@ def _cpu(func: Any, args: Any, kwargs: Any) -> Any:
     tensor = args[0]
     if tensor.is_meta:
         return func(*args, **kwargs)
-    return move(tensor, None, None, kwargs.get("memory_format") or torch.preserve_format)
+    return _move(tensor, None, None, kwargs.get("memory_format"), False)
 
 
 def dtype_and_tag_of_type(kind: Any) -> tuple[torch.dtype, torch.device | None]:

@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .cuda_api.streams import draw_from
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, operands, rule_for
 from .state import CallContext, state
-from .tags import UNASSIGNED, raw_put_tag, raw_tag, tag_of_all
+from .tags import UNASSIGNED, is_sent_to_cpu, raw_put_tag, raw_tag, tag_of_all
 
 __all__ = ["DeviceCheckMode"]
 
@@ -177,7 +177,11 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                     _move_gradient_back(operand)
         device = main if isinstance(main, torch.device) else None
         result = self._run(rule, device, func, args, kwargs) if device is not None else func(*args, **kwargs)
-        parameters = tuple(operand.tag is not None for operand in found if isinstance(operand.tensor, Parameter))
+        parameters = tuple(
+            operand.tag is not None or not is_sent_to_cpu(operand.tensor)
+            for operand in found
+            if isinstance(operand.tensor, Parameter)
+        )
         state.work.add(func, args, result, any(tag is not None for tag in known), parameters)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)

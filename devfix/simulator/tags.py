@@ -10,6 +10,7 @@ Sources: torch/csrc/Storage.cpp (``THPStorage_Wrap``, object preservation), http
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -23,7 +24,9 @@ __all__ = [
     "UNASSIGNED",
     "canonical",
     "get_tag",
+    "is_sent_to_cpu",
     "iter_tensors",
+    "mark_sent_to_cpu",
     "put_tag",
     "reported_device",
     "set_tag_default",
@@ -45,6 +48,23 @@ def set_tag_default() -> None:
     """Add the class attribute for "no tag", so that reading a tag never raises AttributeError."""
     if not hasattr(torch.UntypedStorage, _ATTRIBUTE):
         torch.UntypedStorage._simulated_device = None  # type: ignore[attr-defined]  # our attribute
+        torch.UntypedStorage._is_sent_to_cpu = False  # type: ignore[attr-defined]  # our attribute
+
+
+def mark_sent_to_cpu(tensor: Tensor) -> Tensor:
+    """Record that the program itself sent a tensor to the CPU, where it may have been before; return the tensor."""
+    with _NoTorchFunction(), suppress(NotImplementedError, RuntimeError):  # no storage
+        tensor.untyped_storage()._is_sent_to_cpu = True  # type: ignore[attr-defined]  # our attribute
+    return tensor
+
+
+def is_sent_to_cpu(tensor: Tensor) -> bool:
+    """Whether the program itself sent a tensor to the CPU."""
+    with _NoTorchFunction():
+        try:
+            return bool(tensor.untyped_storage()._is_sent_to_cpu)  # type: ignore[attr-defined]  # our attribute
+        except (NotImplementedError, RuntimeError):  # no storage
+            return False
 
 
 def canonical(device: Any) -> torch.device | None:

@@ -168,8 +168,8 @@ class WorkLedger:
             args: its positional arguments.
             result: its result.
             on_device: at least one of its tensors was on an accelerator.
-            mixed: if its tensors were on several devices, whether each of its parameters was on an accelerator; a layer
-                without gradients is meant to be where its parameters are; a layer that trains is not.
+            mixed: if its tensors were on several devices, whether each of its parameters is meant to be on an
+                accelerator; a layer that the program itself sends to the CPU computes there.
 
         """
         first = args[0] if args else None
@@ -184,15 +184,12 @@ class WorkLedger:
             weight = operator.cost(args, result) if operator.cost else _elements(args, result)
         except (AttributeError, IndexError, RuntimeError):  # tensors without a shape, such as nested ones
             weight = 1
-        column = 0 if on_device else 1
+        column = 0 if on_device and (not mixed or any(mixed)) else 1
         if torch._C._current_graph_task_id() != -1:
             self.work["backward"][column] += weight
             self.backward.setdefault(operator.name, [0, 0])[column] += 1
         else:
-            phase = _phase(operator, args)
-            if phase == "evaluation" and mixed and not any(mixed):
-                column = 1
-            self.work[phase][column] += weight
+            self.work[_phase(operator, args)][column] += weight
 
     def report_fields(self) -> dict[str, Any]:
         """Return the fields of a run's report as JSON values."""
@@ -207,6 +204,6 @@ class WorkLedger:
 def _phase(operator: _Operator, args: Any) -> str:
     if torch.is_grad_enabled():
         return "forward" if _requires_gradient(args) else "other"
-    if not _reads_parameter(args):
-        return "other"
-    return "evaluation" if operator.is_layer else "update"
+    if operator.is_layer:
+        return "evaluation"
+    return "update" if _reads_parameter(args) else "other"

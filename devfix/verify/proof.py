@@ -177,7 +177,10 @@ class _Trial:
             again = repeated(reference)
             if again in self._runs:
                 break
-            self._add({again: self._start(again, of=reference)})
+            needed = [reference]
+            if reference == "original/device" and self._runs["original/unchecked"].ok:
+                needed.append("original/unchecked")  # the original may have caught its device error
+            self._add({repeated(name): self._start(repeated(name), of=name) for name in needed})
             if not agree(self._runs[again], self._runs[reference]):
                 reason = "two runs of the reference differ: the script is nondeterministic"
                 return Verdict("inconclusive", reason, self._runs, reference)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from devfix.verify.comparison import changed_outputs
 from devfix.verify.loss_comparison import in_float64
 
 if TYPE_CHECKING:
     from devfix.verify.experiment import Experiment
+    from devfix.verify.outputs import Difference
     from devfix.verify.records import Run
     from devfix.verify.verdict import Verdict
 
@@ -73,6 +77,31 @@ class Proof:
         if name.endswith(in_float64("")):
             reference = self.verdict.runs.get(in_float64(self.compared_with), reference)
         return largest_difference(self.verdict.runs[name], reference)
+
+    @cached_property
+    def output_differences(self) -> tuple[Difference, ...]:
+        """What the patched script produces differently on the device, or not at all."""
+        patched, reference = self._compared_runs
+        if not (patched.ok and reference.ok):
+            return ()
+        return changed_outputs(self.verdict.runs, "patched/device", self.compared_with)
+
+    @property
+    def outputs(self) -> tuple[tuple[str, str, int], ...]:
+        """Name, contents and number of differences of each output of the patched script, or of the reference."""
+        patched, reference = self._compared_runs
+        if not (patched.ok and reference.ok):
+            return ()
+        counts = Counter(difference.output for difference in self.output_differences)
+        found = dict(patched.outputs.summary)
+        found.update(
+            (name, contents) for name, contents in reference.outputs.summary if counts[name] and name not in found
+        )
+        return tuple((name, contents, counts[name]) for name, contents in found.items())
+
+    @property
+    def _compared_runs(self) -> tuple[Run, Run]:
+        return self.verdict.runs["patched/device"], self.verdict.runs[self.compared_with]
 
     @property
     def remarks(self) -> tuple[str, ...]:

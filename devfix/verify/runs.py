@@ -226,7 +226,7 @@ def _stage(
     working = Path(start) if os.path.isabs(start) else None
     files = file_view(scratch.folder, scratch.home, project, scratch.project, working, allow_read)
     locations = ["--root", str(scratch.project), "--copy-of", str(project), "--simulator", str(SIMULATOR)]
-    with tempfile.NamedTemporaryFile(prefix="devfix-report-") as handle:  # outside the folder that the run may write
+    with tempfile.NamedTemporaryFile(prefix="report-") as handle:  # outside the folder that the run may write
         nonce = report_file.prepare(handle)
         process = execute(
             python,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from devfix.verify.loss_comparison import on_real_device
 from devfix.verify.records import Run
 
@@ -45,7 +43,7 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
             expected, expected_off = _scaled((expected, expected_off), on + off)
         if on < MINIMUM_WORK * expected or off - expected_off > (1 - MINIMUM_WORK) * expected:
             return f"{name} {_describe_share((on, off), (expected, expected_off))}"
-    operator = _moved_operator(patched.backward, original.backward)
+    operator = _moved_operator(patched, original)
     if operator is not None:
         return f"the backward pass of {operator} runs on the CPU instead of on the accelerator"
     on, off = patched.work.get("update", _NOTHING)
@@ -63,11 +61,11 @@ def _scaled(both: tuple[int, int], total: int) -> tuple[int, int]:
     return expected, total - expected
 
 
-def _moved_operator(patched: Mapping[str, tuple[int, int]], original: Mapping[str, tuple[int, int]]) -> str | None:
-    """Return the first operator of the backward passes of which more calls run on the CPU; None if there is none."""
-    for name, (_, off) in patched.items():
-        expected, expected_off = original.get(name, _NOTHING)
-        if expected and off - expected_off > (1 - MINIMUM_WORK) * (expected + expected_off):
+def _moved_operator(patched: Run, original: Run) -> str | None:
+    """Return the first operator that runs on the CPU in most backward passes, and did not before; None if none does."""
+    for name, (_, off) in patched.backward.items():
+        expected, expected_off = original.backward.get(name, _NOTHING)
+        if expected and off - expected_off >= max(1, len(original.losses) / 2):
             return name.removesuffix("_backward").lstrip("_")
     return None
 

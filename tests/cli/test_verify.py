@@ -57,7 +57,7 @@ def verify(monkeypatch, capfd):
 
 def verdict(output):
     document = json.loads(output)
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
     jsonschema.validate(document, schema)
     return document
 

@@ -42,7 +42,7 @@ def verify(monkeypatch, capfd):
         if exited.value.code == 2:
             return 2, err
         document = json.loads(out)
-        schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+        schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
         jsonschema.validate(document, schema)
         return exited.value.code, document
 

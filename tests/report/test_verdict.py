@@ -1,5 +1,6 @@
 """A proof as text, JSON, chart and page, from runs that nobody had to make."""
 
+import dataclasses
 import html.parser
 import io
 import json
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from devfix.report.runs import curves, verdict
 from devfix.verify.experiment import Experiment
+from devfix.verify.outputs import File, Outputs
 from devfix.verify.project import Project
 from devfix.verify.records import Failure, Run
 from devfix.verify.result import Proof
@@ -146,12 +148,12 @@ def test_a_second_look_is_shown_and_compared_with_its_like(tmp_path):
 
     assert [(row[0], row[-1]) for row in rows] == [("original/cpu", "0"), ("patched/device", "0.01")]
     assert json.loads(verdict.dumps(proof))["runs"]["patched/device in float64"]["largest_difference"] == 0.61 - 0.6
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
     jsonschema.validate(verdict.document(proof), schema)
 
 
 def test_json_follows_its_schema_also_where_a_loss_is_no_number(tmp_path):
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-1.json").read_text(encoding="utf-8"))
+    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
 
     document = json.loads(verdict.dumps(make(tmp_path, (0.5, float("nan"), float("inf")))), parse_constant=pytest.fail)
@@ -202,3 +204,75 @@ def test_losses_that_are_all_the_same_are_a_level_line(tmp_path):
 
     points = next(found["points"] for tag, found in read.elements if tag == "polyline").split()
     assert len({point.split(",")[1] for point in points}) == 1
+
+
+def with_outputs(proof, ours, theirs):
+    runs = proof.verdict.runs
+    for name, produced in (("patched/device", ours), ("original/cpu", theirs)):
+        runs[name] = dataclasses.replace(runs[name], outputs=produced)
+    return proof
+
+
+def metrics(**values):
+    return Outputs(("acc 0.75",), files={"metrics.json": File("values", values=values)})
+
+
+def test_outputs_are_shown_with_their_differences(tmp_path):
+    proof = with_outputs(make(tmp_path), metrics(accuracy=0.5, loss=1.0), metrics(accuracy=0.75, loss=1.0))
+
+    text = shown(proof)
+
+    assert [line.split() for line in text.splitlines() if "metrics.json  " in line] == [
+        ["metrics.json", "2", "values", "1"]
+    ]
+    assert "output: metrics.json: `accuracy` is 0.5 instead of 0.75" in text
+    assert "<li>metrics.json: `accuracy` is 0.5 instead of 0.75</li>" in page(proof)
+    document = verdict.document(proof)
+    assert document["outputs"] == {
+        "compared": [
+            {"name": "printed output", "contents": "1 line", "differences": 0},
+            {"name": "metrics.json", "contents": "2 values", "differences": 1},
+        ],
+        "differences": [
+            {"where": "metrics.json: `accuracy`", "ours": "0.5", "theirs": "0.75", "output": "metrics.json"}
+        ],
+    }
+    jsonschema.validate(
+        document, json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+    )
+
+
+def test_of_many_differences_the_first_ten_are_shown(tmp_path):
+    ours, theirs = ({f"v{number}": number + more for number in range(25)} for more in (0, 1))
+
+    text = shown(with_outputs(make(tmp_path), metrics(**ours), metrics(**theirs)))
+
+    assert text.count("output: metrics.json") == 10 and "output: and 15 more" in text
+
+
+def test_of_many_outputs_those_that_differ_are_shown_first(tmp_path):
+    ours, theirs = (
+        Outputs(
+            files={f"{number:02}.txt": File("text", lines=(str(last if number == 29 else 0),)) for number in range(30)}
+        )
+        for last in (1, 2)
+    )
+
+    text = shown(with_outputs(make(tmp_path), ours, theirs))
+
+    assert "29.txt" in text and "and 20 more" in text and "20.txt" not in text
+
+
+def test_what_repetitions_do_not_reproduce_is_no_difference(tmp_path):
+    proof = with_outputs(make(tmp_path), metrics(seed=1), metrics(seed=2))
+    proof.verdict.runs["original/cpu again"] = dataclasses.replace(
+        proof.verdict.runs["original/cpu"], outputs=metrics(seed=3)
+    )
+
+    assert proof.output_differences == ()
+
+
+def test_without_outputs_there_is_no_table(tmp_path):
+    proof = make(tmp_path)
+
+    assert "output" not in shown(proof) and "<h2>Outputs</h2>" not in page(proof)

@@ -152,6 +152,19 @@ def test_patches_that_spoil_something_else_are_refused(patch: str, tmp_path: Pat
     assert found.status == status, found.reason
 
 
+def test_a_caught_error_is_found_among_times_and_paths(tmp_path: Path) -> None:
+    noise = "import os, time\nprint(f'started {time.time_ns()} in {os.getcwd()}')\n"
+    caught = "try:\n    print('accuracy', evaluate())\nexcept RuntimeError:\n    model.train()\n"
+
+    def written(script: str) -> str:
+        return noise + script.removesuffix("evaluate()\n") + caught
+
+    found = prove(project(tmp_path / "a", written(BROKEN)), project(tmp_path / "b", written(FIXED)), "train.py")
+
+    assert found.status == "fixed", found.reason
+    assert "the script caught the error" in found.reason
+
+
 FORGED = {
     "the backward pass is replaced": "torch.autograd.backward = lambda *args, **kwargs: None\n",
     "the recorder's list is edited": (
@@ -187,6 +200,72 @@ def test_a_report_that_the_script_writes_is_not_read(tmp_path: Path) -> None:
     found = run("train.py", [], "cpu", project(tmp_path, forged))
 
     assert (found.ok, found.losses, found.has_report) == (False, (), False)
+
+
+SPARSE = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+words, contexts = (nn.Embedding(50, 3, sparse=True).to(device) for _ in range(2))
+optimizer = torch.optim.SparseAdam([words.weight], lr=0.1)  # the contexts do not train
+for step in range(4):
+    at = torch.randint(0, 50, (4,)){moved}
+    loss = (words(at) * contexts(at)).sum() + contexts(at + 0).sum()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_the_number_of_characters_that_a_script_writes_is_no_result(tmp_path: Path) -> None:
+    done = run("train.py", cwd=project(tmp_path, "import sys\nsys.stdout.write('a')\nabs(-0.5)\n"), device="cpu")
+
+    assert done.returned == ("0.5",)
+
+
+def test_sparse_gradients_are_recorded(tmp_path: Path) -> None:
+    found = prove(
+        project(tmp_path / "a", SPARSE.format(moved="")),
+        project(tmp_path / "b", SPARSE.format(moved=".to(device)")),
+        "train.py",
+    )
+
+    assert found.status == "fixed", found.reason
+
+
+TEACHER = """\
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+device = "cuda" if torch.cuda.is_available() else "cpu"
+teacher = nn.Linear(4, 4){placed}.eval()
+student = nn.Linear(4, 4).to(device)
+optimizer = torch.optim.SGD(student.parameters(), lr=0.1)
+for step in range(4):
+    x = torch.randn(8, 4, device=device)
+    with torch.no_grad():
+        target = teacher(x{there}){back}
+    loss = (student(x) - target).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("placed", "status"), [("", "moved-to-cpu"), (".cpu()", "fixed")])
+def test_a_network_computes_on_the_cpu_only_if_the_program_sent_it_there(
+    placed: str, status: str, tmp_path: Path
+) -> None:
+    found = prove(
+        project(tmp_path / "a", TEACHER.format(placed=placed, there="", back="")),
+        project(tmp_path / "b", TEACHER.format(placed=placed, there=".cpu()", back=".to(device)")),
+        "train.py",
+    )
+
+    assert found.status == status, found.reason
 
 
 METER = """\
@@ -252,4 +331,4 @@ def test_a_script_without_training_is_proved_by_its_outputs(ending: str, status:
 
     assert found.status == status, found.reason
     if status == "fixed":
-        assert found.reason.startswith("the outputs match: printed output")
+        assert found.reason.startswith("the outputs match: ")

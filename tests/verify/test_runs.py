@@ -202,3 +202,13 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
     python.chmod(0o755)
     with pytest.raises(RunError, match="torch"):
         run("train.py", [], "cpu", folder, python=str(python))
+
+
+def test_a_second_stage_sees_what_the_first_one_saw(tmp_path: Path) -> None:
+    """Also if the modules are in a folder that is covered, such as the one for temporary files."""
+    project(tmp_path / "packages" / "extra", "VALUE = 3\n", "__init__.py")
+    folder = project(tmp_path / "project", "import extra\nprint(extra.VALUE)\n")
+
+    found = run("train.py", [], "cpu", folder, setup=[], env={"PYTHONPATH": str(tmp_path / "packages")})
+
+    assert found.ok, found.output

@@ -1,6 +1,6 @@
 """A proof as a table and a sentence for terminals, and as JSON.
 
-``schema/verdict-1.json`` documents the JSON.
+``schema/verdict-2.json`` documents the JSON.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
@@ -23,6 +24,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "cells",
     "console",
+    "difference_lines",
     "document",
     "dumps",
     "number",
@@ -30,7 +32,13 @@ __all__ = [
     "show",
 ]
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+
+#: Differences between outputs in the JSON document.
+MOST_DIFFERENCES = 1000
+
+#: Rows of the table of outputs, and differences between them.
+MOST_SHOWN = 10
 
 _FILE_WIDTH = 120
 _STYLES = {"fixed": "bold green", "no-error": "bold green", "inconclusive": "bold yellow"}
@@ -88,10 +96,47 @@ def show(proof: Proof, to: Console | None = None) -> None:
     to.print(Text(f"on {proof.where}", style="dim"), soft_wrap=True)
     to.print(table)
     _show_curves(proof, to)
+    _show_outputs(proof, to)
     for remark in proof.remarks:
         to.print(Text(f"note: {printable(remark)}"), soft_wrap=True)
     style = _STYLES.get(proof.verdict.status, "bold red")
     to.print(Text(sentence(proof), style=style), soft_wrap=True)
+
+
+def _show_outputs(proof: Proof, to: Console) -> None:
+    """Print the outputs that were compared, and the first differences."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    if not proof.outputs:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for heading in ("output", "contents"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("differences", justify="right", no_wrap=True)
+    for name, contents, count in _first_outputs(proof.outputs):
+        table.add_row(*(Text(printable(cell)) for cell in (name, contents, str(count))))
+    to.print(table)
+    to.print()
+    for line in difference_lines(proof):
+        to.print(Text(f"output: {line}"), soft_wrap=True)
+
+
+def _first_outputs(outputs: Sequence[tuple[str, str, int]]) -> Sequence[tuple[str, str, int]]:
+    """Return the rows of the table: of many outputs those that differ first, and how many are left."""
+    if len(outputs) <= MOST_SHOWN:
+        return outputs
+    shown = sorted(outputs, key=lambda row: not row[2])[:MOST_SHOWN]
+    left = [row for row in outputs if row not in shown]
+    return [*shown, (f"and {len(left)} more", "", sum(count for _, _, count in left))]
+
+
+def difference_lines(proof: Proof) -> list[str]:
+    """Return the first differences between the outputs, one sentence each, and how many are left."""
+    found = proof.output_differences
+    lines = [printable(str(difference)) for difference in found[:MOST_SHOWN]]
+    return lines + ([f"and {len(found) - MOST_SHOWN} more"] if len(found) > MOST_SHOWN else [])
 
 
 def _show_curves(proof: Proof, to: Console) -> None:
@@ -139,6 +184,12 @@ def document(proof: Proof) -> dict[str, Any]:
         "module": experiment.project.module,
         "changed": list(proof.changed),
         "notes": list(proof.remarks),
+        "outputs": {
+            "compared": [
+                {"name": name, "contents": contents, "differences": count} for name, contents, count in proof.outputs
+            ],
+            "differences": [difference._asdict() for difference in proof.output_differences[:MOST_DIFFERENCES]],
+        },
         "runs": {name: _run(proof, name) for name in verdict.runs},
     }
 

@@ -8,7 +8,7 @@ from devfix.report import terminal_diff
 from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
-from devfix.report.runs.verdict import cells, sentence
+from devfix.report.runs.verdict import cells, difference_lines, sentence
 from devfix.vcs.hunks import highlighted_lines
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def page(proof: Proof) -> str:
         sentence=sentence(proof),
         rows=[(name, cells(proof, name)) for name in proof.rows],
         chart=chart(curves(proof)),
+        difference_lines=difference_lines(proof),
         diff=highlighted_lines(_diff(proof)),
         failures=[(name, runs[name].failure) for name in proof.rows if runs[name].failure is not None],
     )

@@ -194,7 +194,10 @@ class _Expander:
         return "/".join(map(str, found.arguments))
 
     def device(self, found: Object) -> Any:
-        return "cuda:0"  # a name of a device, whatever it is: the comparison leaves them out
+        return "a device"
+
+    def moment(self, found: Object) -> Any:
+        return "a moment"
 
 
 def _items(value: Any) -> tuple[Any, ...]:
@@ -238,6 +241,8 @@ def _numpy_array(dtype: Any, shape: tuple[Any, ...], data: Any, is_fortran: bool
     name = _NUMPY_KINDS.get(code[:1], "")
     name = "bool" if name == "bool" else f"{name}{8 * int(code[1:])}" if name else f"numpy {code}"
     dimensions = tuple(map(int, shape))
+    if code.startswith("M"):
+        return f"moments {list(dimensions)}"
     if is_fortran:
         name += ", Fortran order"
     return array_of(name, dimensions, _bytes(data), order if order in ("<", ">") else "=")
@@ -306,4 +311,6 @@ _KNOWN: Mapping[str, Callable[[_Expander, Object], Any]] = {
     "pathlib.PosixPath": _Expander.path,
     "pathlib._local.PosixPath": _Expander.path,
     "torch.device": _Expander.device,
+    "datetime.datetime": _Expander.moment,
+    "pandas._libs.tslibs.timestamps._unpickle_timestamp": _Expander.moment,
 }

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 from devfix.verify.outputs.files import (
     Budget,
-    Content,
     Entry,
     Snapshot,
     Unreadable,
@@ -24,8 +23,11 @@ from devfix.verify.outputs.lines import has_computed_number
 from devfix.verify.outputs.text import split_lines
 from devfix.verify.outputs.values import Array, Value
 
-__all__ = ["Captured", "File", "Outputs", "collect"]
+__all__ = ["PRINTED", "Captured", "File", "Outputs", "collect"]
 
+
+#: Name of what a run prints, among its outputs.
+PRINTED = "printed output"
 
 _LARGEST_COPY = 4 << 20
 
@@ -56,11 +58,11 @@ class File:
     """A file that the script wrote, changed or deleted.
 
     Attributes:
-        kind: ``text``, ``values``, ``image`` or ``binary``; ``copy`` of a file of the project; ``deleted``, or
-            ``unreadable``.
+        kind: ``text``, ``values``, ``image`` or ``binary``; ``copy`` of a file of the project; a symbolic ``link``;
+            ``deleted``, or ``unreadable``.
         lines: of a text.
         values: of anything else, by path in the file.
-        note: for a copy the copied file; for an unreadable file the reason.
+        note: for a copy the copied file; for a link its target; for an unreadable file the reason.
         modified: time of the last change in nanoseconds; files of unstable names are paired in this order.
 
     """
@@ -76,6 +78,8 @@ class File:
         """A description, as ``10 arrays, 2 other values``."""
         if self.kind == "copy":
             return f"a copy of {self.note}"
+        if self.kind == "link":
+            return f"a link to {self.note}"
         if self.kind in ("deleted", "unreadable"):
             return f"{self.kind}: {self.note}" if self.note else self.kind
         if self.kind == "text":
@@ -135,7 +139,8 @@ class Outputs:
         printed = _count(sum(1 for line in (*self.lines, *self.tail) if line.strip()), "line")
         if self.omitted:
             printed += f", and {self.omitted} bytes in between"
-        return (("printed output", printed), *((name, file.contents) for name, file in sorted(self.files.items())))
+        files = tuple((name, file.contents) for name, file in sorted(self.files.items()))
+        return ((PRINTED, printed), *files) if any(map(str.strip, self.lines)) else files
 
 
 def collect(before: Snapshot, printed: Captured) -> Outputs:
@@ -165,25 +170,38 @@ def _read(entry: Entry, before: Snapshot, budget: Budget) -> File:
     if entry.path is None:
         return File("deleted")
     if entry.target is not None:
-        return File("values", values={"link to": entry.target}, modified=entry.modified)
+        return File("link", note=entry.target, modified=entry.modified)
+
+    def original(data: bytes) -> str | None:
+        return _original(data, entry.name, before, budget)
+
     try:
         with closing(open_content(entry.path, budget, entry.links)) as content:
-            original = _copied_from(entry, content, before, budget)
-            if original is not None:
-                return File("copy", note=original, modified=entry.modified)
-            parsed = parse(content)
+            may_be_copy = content.size <= _LARGEST_COPY and content.size in before.names_by_size
+            copied = original(content.read()) if may_be_copy else None
+            if copied is not None:
+                return File("copy", note=copied, modified=entry.modified)
+            parsed = parse(content, original)
             return File(parsed.kind, parsed.lines, parsed.values, modified=entry.modified)
     except Unreadable as error:
         return File("unreadable", note=str(error), modified=entry.modified)
 
 
-def _copied_from(entry: Entry, content: Content, before: Snapshot, budget: Budget) -> str | None:
-    """Return the name of the project's file that this one is a copy of: scripts keep their source with the results."""
-    if not 0 < content.size <= _LARGEST_COPY:
+def _original(data: bytes, copy: str, before: Snapshot, budget: Budget) -> str | None:
+    """Return the name of the project's file that these bytes are a copy of: scripts keep their source with the results.
+
+    Args:
+        data: the bytes.
+        copy: name of the file that has them; it is no copy of itself.
+        before: the project's files.
+        budget: what may still be read.
+
+    """
+    if not 0 < len(data) <= _LARGEST_COPY:
         return None
-    for name in before.names_by_size.get(content.size, ()):
-        if name != entry.name:
+    for name in before.names_by_size.get(len(data), ()):
+        if name != copy:
             with suppress(Unreadable), closing(open_content(before.path_of(name), budget)) as original:
-                if original.read() == content.read():
+                if original.read() == data:
                     return name
     return None

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeGuard
 
 from devfix.verify.outputs import vocabulary
-from devfix.verify.outputs.collection import File, Outputs
+from devfix.verify.outputs.collection import PRINTED, File, Outputs
 from devfix.verify.outputs.lines import line_changes, text_agrees
 from devfix.verify.outputs.pairing import pair_files, unstable_names
 from devfix.verify.outputs.rounding import arrays_agree, numbers_agree, same_kind
@@ -18,6 +18,7 @@ from devfix.verify.outputs.values import Array, Value
 __all__ = ["Difference", "differences"]
 
 _LONGEST_SHOWN = 100
+_CONTEXT = 50
 
 _MISSING = object()
 
@@ -29,12 +30,14 @@ class Difference(NamedTuple):
         where: the value, as ``metrics.json: `val.accuracy` ``.
         ours: the value of the run that is judged; None if it is missing there.
         theirs: the expected value; None if none is expected.
+        output: the name of the file, as in :attr:`Outputs.summary`.
 
     """
 
     where: str
     ours: str | None
     theirs: str | None
+    output: str = PRINTED
 
     def __str__(self) -> str:
         if self.ours is None:
@@ -78,10 +81,28 @@ def _printed_differences(ours: Outputs, theirs: Outputs, repeated: Outputs | Non
 
 
 def _line_differences(
-    name: str, ours: Sequence[str], theirs: Sequence[str], repeated: Sequence[str] | None, exact: bool
+    name: str,
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    repeated: Sequence[str] | None,
+    exact: bool,
+    output: str = PRINTED,
 ) -> Iterator[Difference]:
     for change in line_changes(ours, theirs, repeated, exact):
-        yield Difference(f"line {change.number} of {name}", _quoted(change.ours), _quoted(change.theirs))
+        yield Difference(f"line {change.number} of {name}", *_quoted_pair(change.ours, change.theirs), output)
+
+
+def _quoted_pair(ours: str | None, theirs: str | None) -> tuple[str | None, str | None]:
+    """Return both lines; of long ones the part from shortly before the first difference on."""
+    if ours is None or theirs is None:
+        return _quoted(ours), _quoted(theirs)
+    ours, theirs = ours.strip(), theirs.strip()
+    pairs = enumerate(zip(ours, theirs))
+    common = next((at for at, (one, other) in pairs if one != other), min(len(ours), len(theirs)))
+    start = max(0, common - _CONTEXT) if max(len(ours), len(theirs)) > _LONGEST_SHOWN else 0
+    if start:
+        ours, theirs = f"…{ours[start:]}", f"…{theirs[start:]}"
+    return _quoted(ours), _quoted(theirs)
 
 
 def _quoted(text: str | None) -> str | None:
@@ -107,10 +128,10 @@ def _file_differences(
         if expected is None:
             file = ours[name or ""]
             if vocabulary.noisy_name_pattern(name or "") not in unpaired and _is_kept(name or "", file):
-                yield Difference(f"the file {name}", "" if file.kind == "deleted" else file.contents, None)
+                yield Difference(f"the file {name}", "" if file.kind == "deleted" else file.contents, None, name or "")
         elif name is None:
             if (other := partner.get(expected)) is not None and _is_kept(expected, theirs[expected]):
-                yield Difference(f"the file {expected}", None, theirs[expected].contents)
+                yield Difference(f"the file {expected}", None, theirs[expected].contents, expected)
         elif (other := partner.get(expected)) is not None:
             yield from _content_differences(name, ours[name], theirs[expected], again[other], exact)
 
@@ -123,17 +144,17 @@ def _is_kept(name: str, file: File) -> bool:
 def _content_differences(name: str, ours: File, theirs: File, repeated: File, exact: bool) -> Iterator[Difference]:
     if "unreadable" in (ours.kind, theirs.kind):
         if ours.kind != theirs.kind and repeated.kind == theirs.kind and not _is_limit(ours, theirs):
-            yield Difference(name, ours.contents, theirs.contents)
+            yield Difference(name, ours.contents, theirs.contents, name)
         return
     if ours.kind != theirs.kind:
         if repeated.kind == theirs.kind:
-            yield Difference(name, ours.contents, theirs.contents)
+            yield Difference(name, ours.contents, theirs.contents, name)
         return
-    if ours.kind == "copy":
-        if ours.note != theirs.note == repeated.note:
-            yield Difference(name, ours.contents, theirs.contents)
+    if ours.kind in ("copy", "link"):
+        if vocabulary.name_pattern(ours.note) != vocabulary.name_pattern(theirs.note) and theirs.note == repeated.note:
+            yield Difference(name, ours.contents, theirs.contents, name)
     elif ours.kind == "text":
-        yield from _line_differences(name, ours.lines, theirs.lines, repeated.lines, exact)
+        yield from _line_differences(name, ours.lines, theirs.lines, repeated.lines, exact, name)
     elif exact or ours.kind == "values":
         yield from _value_differences(name, ours.values, theirs.values, repeated.values, exact)
 
@@ -157,7 +178,7 @@ def _value_differences(
         if is_new and not _differs_by_nature(key, ours[key], _MISSING):
             yield _value_difference(name, key, ours[key], _MISSING)
     if not exact and not _arrays_agree(ours, theirs, repeated):
-        yield Difference(f"{name}: the direction of all arrays together", "another one", "the expected one")
+        yield Difference(f"{name}: the direction of all arrays together", "another one", "the expected one", name)
 
 
 def _value_agrees(ours: object, theirs: Value, repeated: Value, exact: bool) -> bool:
@@ -223,8 +244,8 @@ def _is_random_state(value: object) -> bool:
 def _value_difference(name: str, key: str, ours: object, theirs: object) -> Difference:
     where = f"{name}: `{key}`" if key else name
     if isinstance(ours, Array) and isinstance(theirs, Array):
-        return Difference(where, *_described_arrays(ours, theirs))
-    return Difference(where, _shown(ours), _shown(theirs))
+        return Difference(where, *_described_arrays(ours, theirs), name)
+    return Difference(where, _shown(ours), _shown(theirs), name)
 
 
 def _described_arrays(ours: Array, theirs: Array) -> tuple[str, str]:

@@ -17,10 +17,11 @@ MOST_SUMMARIES = 50_000
 
 _VERSION = b"brain.Event:"
 
-#: Fields of ``Event``, ``Summary`` and ``Summary.Value``.
+#: Fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``.
 _STEP, _SUMMARY = 2, 5
 _VALUE = 1
-_TAG, _SIMPLE_VALUE, _METADATA = 1, 2, 9
+_TAG, _SIMPLE_VALUE, _TENSOR, _METADATA = 1, 2, 8, 9
+_STRINGS = 8
 
 
 def is_event_file(data: bytes) -> bool:
@@ -67,16 +68,24 @@ def _add_event(found: dict[str, Value], same: Counter[str], record: bytes) -> No
 
 
 def _summary(data: bytes) -> tuple[str, Value]:
-    """Return the tag and the value of a summary: a number, or the digest of anything else."""
+    """Return the tag and the value of a summary: a number, a text, or the digest of anything else."""
     tag, rest = "", b""
     for number, value in _fields(data):
         if number == _TAG and isinstance(value, bytes):
             tag = value.decode("utf-8", "replace")
         elif number == _SIMPLE_VALUE and isinstance(value, float):
             return tag, value
+        elif number == _TENSOR and isinstance(value, bytes) and (texts := _texts(value)):
+            return tag, "\n".join(texts)
         elif number != _METADATA and isinstance(value, bytes):
             rest += value
     return tag, array_of_bytes(rest)
+
+
+def _texts(tensor: bytes) -> list[str]:
+    """Return the strings in a ``TensorProto``."""
+    found = (value for number, value in _fields(tensor) if number == _STRINGS)
+    return [value.decode("utf-8", "replace") for value in found if isinstance(value, bytes)]
 
 
 def _fields(data: bytes) -> Iterator[tuple[int, int | float | bytes]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import math
 import struct
@@ -17,12 +18,18 @@ from devfix.verify.outputs.leaves import TooManyLeaves, flatten
 from devfix.verify.outputs.pickles import PickleError
 from devfix.verify.outputs.text import split_lines
 from devfix.verify.outputs.values import Value, array_of, array_of_bytes, digest
+from devfix.verify.outputs.vocabulary import is_number
 
 __all__ = ["Parsed", "parse", "parse_bytes"]
 
 #: Larger files are read in parts, if their format allows it.
 LARGEST_WHOLE = 64 << 20
 LARGEST_TEXT = 8 << 20
+
+#: Returns the name of the project's file with these bytes; None if there is none.
+Original = Callable[[bytes], "str | None"]
+
+_LARGEST_TABLE = 1 << 20
 
 _NESTED = 3  # archives within archives
 
@@ -77,8 +84,12 @@ class Parsed:
         self.values = values or {}
 
 
-def parse(content: Content) -> Parsed:
+def parse(content: Content, original: Original = lambda data: None) -> Parsed:
     """Return the content of a file.
+
+    Args:
+        content: its bytes.
+        original: returns the name of the project's file that a member of an archive is a copy of; None: of none.
 
     Raises:
         Unreadable: it cannot be compared.
@@ -86,20 +97,20 @@ def parse(content: Content) -> Parsed:
     """
     start = content.read(0, 512)
     if start.startswith(b"PK\3\4"):
-        return _guarded(lambda: _parse_zip(zip_members(content), 0))
+        return _guarded(lambda: _parse_zip(zip_members(content), original))
     if content.size > LARGEST_WHOLE:
         return _parse_large(content, start)
-    return parse_bytes(start if content.size <= len(start) else content.read())
+    return parse_bytes(start if content.size <= len(start) else content.read(), original)
 
 
-def parse_bytes(data: bytes, depth: int = 0) -> Parsed:
+def parse_bytes(data: bytes, original: Original = lambda data: None, depth: int = 0) -> Parsed:
     """Return the content of a file or of an archive's member.
 
     Raises:
         Unreadable: it cannot be compared.
 
     """
-    return _guarded(lambda: _parse_known(data, depth))
+    return _guarded(lambda: _parse_known(data, original, depth))
 
 
 def _guarded(read: Callable[[], Parsed]) -> Parsed:
@@ -109,6 +120,10 @@ def _guarded(read: Callable[[], Parsed]) -> Parsed:
         raise Unreadable(str(error)) from error
     except (RecursionError, MemoryError, OverflowError) as error:
         raise Unreadable("it is nested too deeply, or too large") from error
+    except Unreadable:
+        raise
+    except Exception as error:  # a file that nobody thought of must not end the proof
+        raise Unreadable(f"it is damaged ({type(error).__name__})") from error
 
 
 def _parse_large(content: Content, start: bytes) -> Parsed:
@@ -120,13 +135,13 @@ def _parse_large(content: Content, start: bytes) -> Parsed:
     return Parsed(kind, values={"": type(found)("bytes", (content.size,), digest(parts), found.samples)})
 
 
-def _parse_known(data: bytes, depth: int) -> Parsed:
+def _parse_known(data: bytes, original: Original, depth: int) -> Parsed:
     if data.startswith(b"PK\3\4"):
         return Parsed("binary", values={"": array_of_bytes(data)})  # within another archive
     if data.startswith(b"\x1f\x8b") and depth < _NESTED:
-        return parse_bytes(decompress_gzip(data), depth + 1)
+        return parse_bytes(decompress_gzip(data), original, depth + 1)
     if data[257:262] == b"ustar" and depth < _NESTED:
-        return _parse_members([(name, member) for name, member in read_tar(data)], depth)
+        return _parse_members(read_tar(data), original, depth)
     if data.startswith(b"\x93NUMPY"):
         return Parsed("values", values=read_npy(data))
     if is_event_file(data):
@@ -149,10 +164,9 @@ def _parse_text(data: bytes) -> Parsed:
         if sum(byte < 9 for byte in data[:512]):
             return Parsed("binary", values={"": array_of_bytes(data)})
         text = data.decode("latin-1")
-    if text.lstrip()[:1] in ("{", "["):
-        document = _read_json(text)
-        if document is not None:
-            return Parsed("values", values=document)
+    document = _read_json(text) if text.lstrip()[:1] in ("{", "[") else _read_table(text)
+    if document is not None:
+        return Parsed("values", values=document)
     return Parsed("text", lines=tuple(split_lines(text)))
 
 
@@ -170,6 +184,29 @@ def _read_json(text: str) -> dict[str, Value] | None:
             except (ValueError, RecursionError):
                 return None
     return flatten(records)
+
+
+def _read_table(text: str) -> dict[str, Value] | None:
+    """Return the cells of a table with a heading by line and column; None if the text is no table."""
+    heading = text.partition("\n")[0]
+    separator = max(",\t;", key=heading.count)
+    if heading.count(separator) == 0 or len(text) > _LARGEST_TABLE:
+        return None
+    try:
+        columns, *rows = list(csv.reader(text.splitlines(), delimiter=separator))
+    except csv.Error:
+        return None
+    rows = [row for row in rows if row]
+    if not rows or any(len(row) != len(columns) for row in rows) or any(map(is_number, map(str.strip, columns))):
+        return None
+    names = [name.strip() or f"column {number}" for number, name in enumerate(columns, 1)]
+    return flatten(
+        {f"line {line}": {name: _cell(cell) for name, cell in zip(names, row)} for line, row in enumerate(rows, 2)}
+    )
+
+
+def _cell(text: str) -> str | float:
+    return float(text) if is_number(text.strip()) else text
 
 
 def read_npy(data: bytes) -> dict[str, Value]:
@@ -232,7 +269,7 @@ def _read_safetensors(data: bytes) -> dict[str, Value] | None:
     return found
 
 
-def _parse_zip(members: list[Member], depth: int) -> Parsed:
+def _parse_zip(members: list[Member], original: Original) -> Parsed:
     pickle = next((member for member in members if member.name.rpartition("/")[2] == "data.pkl"), None)
     if pickle is not None:
         return Parsed("values", values=_read_torch(pickle, members))
@@ -244,7 +281,7 @@ def _parse_zip(members: list[Member], depth: int) -> Parsed:
         data = member.read(left)
         left -= len(data)
         found.append((member.name, data))
-    return _parse_members(found, depth)
+    return _parse_members(found, original, 0)
 
 
 def _read_torch(pickle: Member, members: list[Member]) -> dict[str, Value]:
@@ -258,11 +295,15 @@ def _read_torch(pickle: Member, members: list[Member]) -> dict[str, Value]:
     return read_checkpoint(pickle.read(LARGEST_WHOLE), storage)
 
 
-def _parse_members(members: list[tuple[str, bytes]], depth: int) -> Parsed:
+def _parse_members(members: list[tuple[str, bytes]], original: Original, depth: int) -> Parsed:
     """Return the values of all members; a text becomes one value per line."""
     values: dict[str, Value] = {}
     for name, data in members:
-        inner = parse_bytes(data, depth + 1)
+        copied = original(data)
+        if copied is not None:
+            values[name] = f"a copy of {copied}"
+            continue
+        inner = parse_bytes(data, original, depth + 1)
         prefix = name[: -len(".npy")] if name.endswith(".npy") else name
         for key, value in inner.values.items():
             values[f"{prefix}: {key}" if key else prefix] = value

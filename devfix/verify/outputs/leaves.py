@@ -23,6 +23,10 @@ _WIDEST_INTEGER = 128
 _LONG_LIST = 256
 
 
+#: The attributes in which ``torch.nn.Module`` keeps other attributes.
+_MODULE_STATE = frozenset({"_parameters", "_buffers", "_modules"})
+
+
 class TooManyLeaves(Exception):
     """The value has too many leaves, or is nested too deeply."""
 
@@ -87,13 +91,28 @@ def _parts(value: Object) -> list[tuple[str, Any]]:
         items = sorted(items, key=lambda item: repr(item) if isinstance(item, (str, int, float)) else "")
     arguments = value.arguments if isinstance(value.arguments, tuple) else ()
     parts: list[tuple[str, Any]] = [("", each) for each in arguments]
-    if isinstance(value.state, tuple) and len(value.state) == 2 and all(_is_state(each) for each in value.state):
+    if _is_module(value.state):
+        parts += _parts_of_module(value.state)
+    elif isinstance(value.state, tuple) and len(value.state) == 2 and all(_is_state(each) for each in value.state):
         parts += [("", each) for each in value.state]  # attributes, and those in slots
     elif value.state is not None:
         parts.append(("", value.state))
     parts += [(f"[{number}]", each) for number, each in enumerate(items)]
     parts += [(_key(key), each) for key, each in value.pairs]
     return parts or [("", value.name)]
+
+
+def _is_module(state: Any) -> bool:
+    return isinstance(state, Pairs) and {key for key, _ in state.items if isinstance(key, str)} >= _MODULE_STATE
+
+
+def _parts_of_module(state: Pairs) -> list[tuple[str, Any]]:
+    """Return the attributes of a pickled module; a tensor has one name, whether or not it is a registered buffer."""
+    return [
+        ("" if key in _MODULE_STATE else _key(key), child)
+        for key, child in state.items
+        if key != "_non_persistent_buffers_set"
+    ]
 
 
 def _is_state(value: Any) -> bool:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 
 __all__ = [
-    *(
-        "ABSENT",
-        "NUMBER",
-        "VARYING",
-        "is_failure",
-        "is_moment",
-        "is_varying_key",
-        "is_warning",
-        "mentions_device",
-        "name_pattern",
-        "neutral",
-    ),
+    "ABSENT",
+    "NUMBER",
+    "VARYING",
+    "is_failure",
+    "is_moment",
+    "is_number",
+    "is_varying_key",
+    "is_warning",
+    "mentions_device",
+    "name_pattern",
+    "neutral",
     "noisy_name_pattern",
 ]
 
@@ -35,7 +34,7 @@ _CLOCK = r"\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?"
 _TIME_OF_DAY = r"\d\d[-:_.h]?\d\d(?:[-:_.m]?\d\d)?(?:[.,_]\d+)?"
 _DATES = (
     rf"(?<!\d)\d{{4}}[-/_.]\d\d[-/_.]\d\d(?:[T _-]+{_TIME_OF_DAY}(?:Z|[+-]\d\d:?\d\d)?)?(?!\d)",
-    r"(?<!\d)(?:19|20)\d{6}[-_T]?\d{6}(?:[-_.]?\d{3,6})?(?!\d)",
+    r"(?<!\d)(?:19|20)\d{6}[-_T]?\d{6}(?:[._]\d{3,6}\b)?(?!\d)",
     r"(?<!\d)20\d\d[01]\d[0-3]\d(?!\d)(?:[-_]\d{4})?(?!\d)",
     rf"(?:{_DAY},?\s+)?\b{_MONTH}\s{{0,2}}\d{{1,2}},?[ _-]+(?:\d{{4}}[ _-]+)?\d\d[-:]\d\d(?:[-:]\d\d)?(?:\s+\d{{4}})?",
     rf"(?:{_DAY},?\s+)?\b\d{{1,2}}\s+{_MONTH}\s+\d{{4}}(?:\s+{_CLOCK})?",
@@ -50,6 +49,7 @@ _UNITS = (
 )
 _LABELS = (
     r"(?:(?:[a-z]+[ _-])?times?|timestamp|elapsed|took|takes|eta|duration|latency|runtime|wall(?:clock)?|speed"
+    r"|(?:finished|completed|done|ended|trained|ran) in"
     r"|throughput|fps|mem|memory|allocated|reserved|pid|port|rss|vram|[a-z]+ per sec(?:ond)?)"
 )
 
@@ -90,15 +90,16 @@ _SUBSTITUTIONS = tuple(
 #: A quick look: a line without any of these has nothing that differs by nature.
 _MAY_VARY = re.compile(
     r"devfix|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{8}|line|\.py|\.ipynb"
-    r"|tim|elapsed|took|take|eta|duration|latency|wall|speed|throughput|fps|mem|alloc|reserved|pid|port|rss"
-    r"|vram|per sec"
+    r"|tim|elapsed|took|take|ed in|done in|ran in|eta|duration|latency|wall|speed|throughput|fps|mem"
+    r"|alloc|reserved|pid|port|rss|vram|per sec"
     rf"|\d\s?(?:{_UNITS})\b|{_MONTH}",
     re.IGNORECASE,
 )
 
 _DEVICE_WORDS = re.compile(
     r"(?<![a-z])(?:cuda|cudnn|gpus?|cpu|mps|xpu|devices?|accelerators?|nvidia|geforce|tesla|nccl|gloo|amp|autocast"
-    r"|mixed[ _-]precision|pin[ _]memory|data[ _]?parallel|bf16|tf32|rank|world[ _]size)(?![a-z])",
+    r"|mixed[ _-]precision|memory|vram|allocated|pin[ _]memory|data[ _]?parallel|bf16|tf32|rank"
+    r"|world[ _]size)(?![a-z])",
     re.IGNORECASE,
 )
 _FAILURE_WORDS = re.compile(
@@ -133,7 +134,16 @@ def is_warning(text: str) -> bool:
     return _WARNING.search(text) is not None
 
 
-_LABEL = re.compile(rf"(?<![a-z])({_LABELS})(?![a-z])(?! (?:steps?|stamps?|series)\b)", re.IGNORECASE)
+_NUMBER = re.compile(NUMBER)
+
+_LABEL = re.compile(
+    rf"(?<![a-z])({_LABELS}|secs?|seconds?|minutes|hours|ms)(?![a-z])(?! (?:steps?|stamps?|series)\b)", re.IGNORECASE
+)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number in decimal digits."""
+    return _NUMBER.fullmatch(text) is not None
 
 
 def is_varying_key(key: str) -> bool:

@@ -9,16 +9,17 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["CHOICES", "REAL", "NoDevice", "device_for", "load_simulator", "precision_for"]
+__all__ = ["CHOICES", "REAL", "SIMULATOR", "NoDevice", "device_for", "load_simulator", "precision_for"]
 
 REAL = ("cuda", "mps", "xpu")
 SIMULATED = ("sim", "unchecked")
+SIMULATOR = "devfix_simulator"
 CHOICES = ("cpu", *SIMULATED, *REAL)
 
 
 def load_simulator(folder: str) -> Any:
     """Import the simulator package from its folder, as ``devfix_simulator``."""
-    name = "devfix_simulator"
+    name = SIMULATOR
     if name not in sys.modules:
         spec = importlib.util.spec_from_file_location(
             name, os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]

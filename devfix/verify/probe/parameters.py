@@ -27,7 +27,8 @@ def digest(tensors: Iterable[Any]) -> str:
     total = hashlib.sha256()
     with untracked():
         for tensor in tensors:
-            host = tensor.detach().cpu().contiguous()
+            host = tensor.detach().cpu()
+            host = (host if host.layout is torch.strided else host.to_dense()).contiguous()
             total.update(str((tuple(host.shape), host.dtype)).encode())
             total.update(bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b"")
     return total.hexdigest()

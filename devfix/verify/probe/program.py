@@ -55,7 +55,8 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         report["returned"] = returned.results()
         report.update(device.report_fields())
     report["map"] = survey and survey.map
-    report["unsupported"] = [*report.get("unsupported", ()), *unsupported]
+    problems = [recorder.problem] if recorder.problem else []
+    report["unsupported"] = [*report.get("unsupported", ()), *unsupported, *problems]
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return report
 
@@ -65,6 +66,8 @@ def _unobserved(options: argparse.Namespace, root: str) -> dict[str, Any]:
     _set_conditions(options)
     with devices.NoDevice():
         conditions.seed()
+        for name in [each for each in sys.modules if each.partition(".")[0] in (__package__, devices.SIMULATOR)]:
+            del sys.modules[name]
         return _execute_script(options, root, None, None, ReturnedValues())
 
 

@@ -35,6 +35,7 @@ class Recorder:
         keep_modules: as for :class:`.phases.Phases`.
 
     Attributes:
+        problem: what could not be recorded, as an unsupported feature; None if everything was.
         survey: the device map, which may end the run after a step; None if it is not requested.
 
     """
@@ -51,6 +52,7 @@ class Recorder:
         self.phases = Phases(keep_modules)
         self.gradient_norms: list[float | None] = []
         self.manual_updates = ManualUpdates()
+        self.problem: str | None = None
         self.survey: Survey | None = None
 
     @property
@@ -114,10 +116,13 @@ class Recorder:
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
         def before_step(optimizer: Any, args: Any, kwargs: Any) -> None:
-            self.recipe.note_optimizer(optimizer)
-            self.trained.before_step(optimizer)
-            if len(self.gradient_norms) < _MAX_NORMS:
-                self.gradient_norms.append(gradient_norm(optimizer))
+            try:
+                self.recipe.note_optimizer(optimizer)
+                self.trained.before_step(optimizer)
+                if len(self.gradient_norms) < _MAX_NORMS:
+                    self.gradient_norms.append(gradient_norm(optimizer))
+            except Exception as error:  # a kind of tensor that cannot be read; the script is not to blame
+                self.problem = self.problem or f"parameters that cannot be recorded ({type(error).__name__}: {error})"
 
         def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.trained.after_step()

@@ -195,7 +195,7 @@ def scratch_copy(
     selection = _Selection(allowed)
     _check_size(project, size_limit, selection.ignored)
     try:
-        folder = Path(tempfile.mkdtemp(prefix="devfix-run-")).resolve()
+        folder = Path(tempfile.mkdtemp(prefix="run-")).resolve()
     except OSError as error:
         raise CopyError(f"cannot create a scratch folder: {error.strerror}; set TMPDIR to its parent folder") from error
     try:

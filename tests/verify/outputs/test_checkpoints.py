@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 import io
 import pickle
 from contextlib import suppress
@@ -108,6 +109,12 @@ def test_the_device_of_a_checkpoint_is_left_out(tmp_path):
     assert moved != data and read(tmp_path, moved) == read(tmp_path, data)
 
 
+def test_moments_in_a_pickle_are_left_out():
+    one, other = ({"at": datetime.datetime(2026, 11, day), "loss": 0.5} for day in (1, 2))
+
+    assert parse_bytes(pickle.dumps(one)).values == parse_bytes(pickle.dumps(other)).values
+
+
 @pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])
 def test_a_damaged_checkpoint_is_unreadable_and_nothing_else(tmp_path, options):
     from devfix.verify.outputs.files import Unreadable
@@ -118,3 +125,24 @@ def test_a_damaged_checkpoint_is_unreadable_and_nothing_else(tmp_path, options):
         for damaged in (data[:at], data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :]):
             with suppress(Unreadable):
                 read(tmp_path, damaged)
+
+
+class WithAttribute(torch.nn.Module):
+    def __init__(self, registered: bool) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(2, 2)
+        mean = torch.arange(3.0)
+        if registered:
+            self.register_buffer("mean", mean, persistent=False)
+        else:
+            self.mean = mean
+
+
+def test_a_tensor_of_a_pickled_module_has_one_name_registered_or_not(tmp_path):
+    torch.manual_seed(0)
+    plain = read(tmp_path, saved(WithAttribute(False)))
+    torch.manual_seed(0)
+    registered = read(tmp_path, saved(WithAttribute(True)))
+
+    assert plain == registered
+    assert isinstance(plain["mean"], Array) and isinstance(plain["layer.weight"], Array)

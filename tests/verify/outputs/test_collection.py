@@ -27,7 +27,7 @@ def test_files_of_every_kind_are_collected(tmp_path):
 
     assert {name: file.kind for name, file in found.files.items()} == {
         "copy.py": "copy",
-        "latest": "values",
+        "latest": "link",
         "log.txt": "text",
         "metrics.json": "values",
         "old.json": "deleted",
@@ -36,7 +36,7 @@ def test_files_of_every_kind_are_collected(tmp_path):
     assert found.summary == (
         ("printed output", "1 line"),
         ("copy.py", "a copy of train.py"),
-        ("latest", "1 value"),
+        ("latest", "a link to log.txt"),
         ("log.txt", "2 lines"),
         ("metrics.json", "1 value"),
         ("old.json", "deleted"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devfix.verify.outputs import Difference, File, Outputs, differences
+from devfix.verify.outputs import File, Outputs, differences
 from devfix.verify.outputs.values import array_of
 
 from .written import document, printed, report
@@ -34,6 +34,12 @@ def test_a_difference_reads_as_a_sentence():
     assert told(document({"a": 1}), Outputs()) == ["the file metrics.json is not expected: 1 value"]
     assert told(document({}), document({"a": 1})) == ["metrics.json: `a` is missing: 1"]
     assert told(printed("a 0.5\n"), printed("a 0.5\nb 0.5\n")) == ["line 2 of the output is missing: `b 0.5`"]
+
+
+def test_a_long_line_is_shown_from_shortly_before_its_difference():
+    (line,) = told(printed("word " * 60 + "acc 0.5"), printed("word " * 60 + "acc 0.75"))
+
+    assert len(line) < 200 and "acc 0.5` instead of `…" in line and line.endswith("acc 0.75`")
 
 
 def test_arrays_are_shown_by_the_first_sample_that_differs():
@@ -159,7 +165,3 @@ def test_noise_never_hides_a_number_that_two_reference_runs_agree_on(leaves, dat
     found = differences(document(ours), document(leaves), document(repeated), True)
 
     assert [difference.where for difference in found] == [f"metrics.json: `{changed}`" if changed else "metrics.json"]
-
-
-def test_a_difference_is_a_tuple_of_three():
-    assert Difference("a", "1", "2") == ("a", "1", "2")

@@ -54,6 +54,12 @@ def test_scalars_are_read_by_tag_and_step_and_times_are_left_out():
     assert isinstance(found["weights at step 3"], Array)
 
 
+def test_a_text_is_compared_as_a_text():
+    tensor = field(1, 7) + field(8, b"cuda:0")
+
+    assert read_events(record(0, 1, "device", field(8, tensor))) == {"device at step 1": "cuda:0"}
+
+
 def test_values_at_one_step_are_kept_apart():
     found = read_events(record(0, 1, "a", field(2, 1.0)) + record(0, 1, "a", field(2, 2.0)))
 

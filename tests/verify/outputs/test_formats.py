@@ -36,8 +36,36 @@ def zipped(members: dict[str, bytes], method=zipfile.ZIP_DEFLATED, year=2020) ->
 def test_json_lines_are_values_and_texts_are_lines(tmp_path):
     assert parsed(tmp_path, b'{"a": {"b": [1, 2.5]}}').values == {"a.b[0]": 1, "a.b[1]": 2.5}
     assert parsed(tmp_path, b'{"a": 1}\n{"a": 2}\n').values == {"line 1.a": 1, "line 2.a": 2}
-    assert parsed(tmp_path, b"epoch,loss\n0,0.5\n").lines[:2] == ("epoch,loss", "0,0.5")
+    assert parsed(tmp_path, b"epoch 1, loss 0.5\ndone\n").lines == ("epoch 1, loss 0.5", "done", "")
     assert parsed(tmp_path, b"{not json").kind == "text"
+
+
+@pytest.mark.parametrize("separator", [",", "\t", ";"])
+def test_a_table_with_a_heading_has_its_cells_by_line_and_column(tmp_path, separator):
+    table = "epoch,loss,name\n0,0.5,a\n1,0.25,b\n".replace(",", separator)
+
+    assert parsed(tmp_path, table.encode()).values == {
+        "line 2.epoch": 0.0,
+        "line 2.loss": 0.5,
+        "line 2.name": "a",
+        "line 3.epoch": 1.0,
+        "line 3.loss": 0.25,
+        "line 3.name": "b",
+    }
+
+
+@pytest.mark.parametrize("text", ["0,0.5\n1,0.25\n", "a,b\n1,2\n1,2,3\n", "a,b\n", 'a,b\n"' + "x" * 200_000])
+def test_a_text_that_is_no_table_is_lines(tmp_path, text):
+    assert parsed(tmp_path, text.encode()).kind == "text"
+
+
+def test_members_of_archives_that_are_copies_of_the_source_are_named(tmp_path):
+    data = zipped({"train.py": b"print(1)", "other.txt": b"1.5"})
+    (tmp_path / "file").write_bytes(data)
+
+    found = parse(open_content(tmp_path / "file", Budget()), lambda data: "train.py" if b"print" in data else None)
+
+    assert found.values == {"train.py": "a copy of train.py", "other.txt: line 1": "1.5"}
 
 
 @pytest.mark.parametrize("dtype", ["<f4", ">f8", "<f2", "|b1", "<i8", "<c8", "|u1"])

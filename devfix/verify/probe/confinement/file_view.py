@@ -103,6 +103,7 @@ def prepare(folder: str) -> None:
 def needed_paths(environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the paths that this interpreter and the programs of ``environment`` need."""
     yield from (sys.prefix, sys.base_prefix, sys.exec_prefix, sys.executable)
+    yield from _own_packages()
     yield from (entry for entry in sys.path if os.path.isabs(entry))
     yield from _editable_packages()
     for name in ("PYTHONPATH", "LD_LIBRARY_PATH", "PATH"):
@@ -111,6 +112,13 @@ def needed_paths(environment: Mapping[str, str]) -> Iterator[str]:
                 yield entry
                 yield from _installation(entry)
     yield from _NEEDED_OF_SERVICES
+
+
+def _own_packages() -> Iterator[str]:
+    """Yield the folders of the probe and the simulator, which import some of their modules on first use."""
+    names = {__name__.partition(".")[0], "devfix_simulator"}
+    for name in names & sys.modules.keys():
+        yield from map(os.path.abspath, getattr(sys.modules[name], "__path__", ()))
 
 
 def _editable_packages() -> Iterator[str]:
@@ -179,7 +187,15 @@ class _Layers:
         """Return whether a path within a covered folder exists there."""
         if above is None or above.kind != BIND:
             return False
-        return os.path.lexists(os.path.join(above.source, os.path.relpath(target, above.target)))
+        path = os.path.join(above.source, os.path.relpath(target, above.target))
+        return os.path.lexists(path) and not _is_mount_point(path)
+
+
+def _is_mount_point(path: str) -> bool:
+    """Return whether a path is empty, as a mount point is that an earlier run in the same scratch folder has left."""
+    with suppress(OSError):
+        return not os.listdir(path) if os.path.isdir(path) else os.path.getsize(path) == 0
+    return False
 
 
 def _covers(view: FileView) -> dict[str, Mount]:

@@ -219,6 +219,12 @@ for step in range(4):
 """
 
 
+def test_the_number_of_characters_that_a_script_writes_is_no_result(tmp_path: Path) -> None:
+    done = run("train.py", cwd=project(tmp_path, "import sys\nsys.stdout.write('a')\nabs(-0.5)\n"), device="cpu")
+
+    assert done.returned == ("0.5",)
+
+
 def test_sparse_gradients_are_recorded(tmp_path: Path) -> None:
     found = prove(
         project(tmp_path / "a", SPARSE.format(moved="")),

@@ -20,7 +20,7 @@ from typing import NamedTuple
 __all__ = ["Budget", "Content", "Entry", "Snapshot", "Unreadable", "changed_entries", "open_content", "snapshot"]
 
 #: Files and folders of one walk, and depth of folders.
-MOST_ENTRIES = 50_000
+MOST_ENTRIES = 200_000
 DEEPEST_FOLDER = 40
 
 #: Limits on what is read after one run: files, bytes, and seconds.
@@ -181,7 +181,9 @@ def changed_entries(before: Snapshot) -> list[Entry]:
         for name, (path, identity) in present.items()
         if before.files.get(name) != identity
     ]
-    found += [Entry(name, None) for name in before.files if name not in present]
+    # A walk has a limit, so a file that it did not reach is not deleted.
+    gone = (name for name in before.files if name not in present)
+    found += [Entry(name, None) for name in gone if not os.path.lexists(before.path_of(name))]
     return sorted(found, key=lambda entry: entry.name)
 
 

@@ -120,6 +120,10 @@ def _guarded(read: Callable[[], Parsed]) -> Parsed:
         raise Unreadable(str(error)) from error
     except (RecursionError, MemoryError, OverflowError) as error:
         raise Unreadable("it is nested too deeply, or too large") from error
+    except Unreadable:
+        raise
+    except Exception as error:  # a file that nobody thought of must not end the proof
+        raise Unreadable(f"it is damaged ({type(error).__name__})") from error
 
 
 def _parse_large(content: Content, start: bytes) -> Parsed:

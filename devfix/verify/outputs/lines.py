@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple, Union
@@ -16,8 +17,8 @@ __all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line"
 
 _TOKEN = re.compile(rf"(?<![A-Za-z_])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
 
-#: Product of the numbers of lines that are aligned by their text; beyond it, by their position.
-_LARGEST_ALIGNMENT = 4_000_000
+#: Product of the numbers of lines of two blocks that are aligned by their text without numbers.
+_LARGEST_ALIGNMENT = 40_000
 
 _SOURCE_OF = re.compile(r'^\s*File "|\.(?:py|ipynb):\S*:?.*Warning:')
 
@@ -114,11 +115,24 @@ def _changes(
                 appeared.append(Change(ours[left][0], ours[left][1], None))
         elif right is not None and right in partners:
             vanished.append(Change(theirs[right][0], None, theirs[right][1]))
-    moved = {parse_line(each.theirs or "") for each in vanished} & {parse_line(each.ours or "") for each in appeared}
-    for change in sorted((*changed, *appeared, *vanished), key=lambda change: change.number):
-        text = change.ours if change.ours is not None else change.theirs or ""
-        alone = change.ours is None or change.theirs is None
-        if not alone or not (parse_line(text) in moved or _may_be_alone(text)):
+    yield from _without_moved(sorted((*changed, *appeared, *vanished), key=lambda change: change.number))
+
+
+def _without_moved(changes: list[Change]) -> Iterator[Change]:
+    """Yield the changes without lines that only come in another order, as those of several processes do."""
+    ours = Counter(parse_line(each.ours) for each in changes if each.ours is not None)
+    theirs = Counter(parse_line(each.theirs) for each in changes if each.theirs is not None)
+    moved_ours, moved_theirs = ours & theirs, ours & theirs
+    for change in changes:
+        sides = [
+            (moved, parse_line(text))
+            for moved, text in ((moved_ours, change.ours), (moved_theirs, change.theirs))
+            if text is not None
+        ]
+        if all(moved[line] for moved, line in sides):
+            for moved, line in sides:
+                moved[line] -= 1
+        elif len(sides) == 2 or not _may_be_alone(change.ours or change.theirs or ""):
             yield change
 
 
@@ -170,16 +184,31 @@ def _aligned(left: list[tuple[int, str]], right: list[tuple[int, str]]) -> Itera
     end = 0
     while end < shorter - start and _same_shape(left[-1 - end][1], right[-1 - end][1]):
         end += 1
-    middle = [[_shape(text) for _, text in lines[start : len(lines) - end]] for lines in (left, right)]
-    if len(middle[0]) * len(middle[1]) > _LARGEST_ALIGNMENT:
-        blocks = [("replace", 0, len(middle[0]), 0, len(middle[1]))]
-    else:
-        blocks = list(SequenceMatcher(None, middle[0], middle[1], autojunk=False).get_opcodes())
-    for kind, left_start, left_end, right_start, right_end in blocks:
-        lefts, rights = range(start + left_start, start + left_end), range(start + right_start, start + right_end)
-        yield from zip(lefts, rights) if kind == "equal" else _paired(lefts, rights, left, right)
+    yield from _blocks(range(start, len(left) - end), range(start, len(right) - end), left, right, _by_text)
     for back in range(end, 0, -1):
         yield len(left) - back, len(right) - back
+
+
+def _blocks(
+    lefts: range,
+    rights: range,
+    left: list[tuple[int, str]],
+    right: list[tuple[int, str]],
+    inner: Callable[[range, range, list[tuple[int, str]], list[tuple[int, str]]], Iterator[Pair]],
+    key: Callable[[str], Hashable] = parse_line,
+) -> Iterator[Pair]:
+    """Yield pairs of two blocks of lines: lines of equal ``key`` in order, and what ``inner`` yields between them."""
+    ours, theirs = ([key(lines[index][1]) for index in block] for lines, block in ((left, lefts), (right, rights)))
+    for kind, left_start, left_end, right_start, right_end in SequenceMatcher(None, ours, theirs).get_opcodes():
+        pieces = lefts[left_start:left_end], rights[right_start:right_end]
+        yield from zip(*pieces) if kind == "equal" else inner(*pieces, left, right)
+
+
+def _by_text(lefts: range, rights: range, left: list[tuple[int, str]], right: list[tuple[int, str]]) -> Iterator[Pair]:
+    """Yield pairs of two blocks without equal lines: by their text without numbers, or if they are long by position."""
+    if len(lefts) * len(rights) > _LARGEST_ALIGNMENT:
+        return _paired(lefts, rights, left, right)
+    return _blocks(lefts, rights, left, right, _paired, _shape)
 
 
 def _paired(lefts: range, rights: range, left: list[tuple[int, str]], right: list[tuple[int, str]]) -> Iterator[Pair]:
@@ -212,7 +241,7 @@ def _noise(theirs: str, repeated: str | None) -> frozenset[int]:
     line, again = parse_line(theirs).tokens, parse_line(repeated).tokens
     if len(line) == len(again):
         return frozenset(index for index, (one, other) in enumerate(zip(line, again)) if one != other)
-    blocks = SequenceMatcher(None, line, again, autojunk=False).get_opcodes()
+    blocks = SequenceMatcher(None, line, again).get_opcodes()
     # An insertion belongs to its neighbours.
     return frozenset(
         index
@@ -232,7 +261,7 @@ def _agrees(ours: Line, theirs: Line, noise: frozenset[int], exact: bool) -> boo
         return all(one == other or index in noise or _token_agrees(one, other, exact) for index, (one, other) in pairs)
     if not noise:
         return False
-    blocks = SequenceMatcher(None, ours.tokens, theirs.tokens, autojunk=False).get_opcodes()
+    blocks = SequenceMatcher(None, ours.tokens, theirs.tokens).get_opcodes()
     return all(
         kind == "equal" or all(index in noise for index in (range(start, end) if end > start else (start - 1, start)))
         for kind, _, _, start, end in blocks

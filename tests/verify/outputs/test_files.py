@@ -96,3 +96,14 @@ def test_deep_folders_and_names_that_are_no_text_end_nothing(folders):
         file.write("x")
 
     assert names(before) == [os.fsdecode(b"\xff\xfe")]
+
+
+def test_a_walk_that_ends_early_declares_no_file_deleted(folders, monkeypatch):
+    for number in range(9):
+        (folders[""] / f"{number}").write_text("x")
+    before = snapshot(folders)
+    (folders[""] / "0new").write_text("x")
+
+    monkeypatch.setattr("devfix.verify.outputs.files.MOST_ENTRIES", 5)
+
+    assert names(before) == ["0new"]

@@ -87,6 +87,9 @@ def test_settings_of_the_device_may_differ_beside_others_that_may_not():
 
 def test_lines_of_several_processes_may_come_in_another_order():
     assert changes("a 0.5\nb 0.25\nc 1.5\n", "b 0.25\na 0.5\nc 1.5\n") == []
+    assert changes("worker 1 has 0.5\nworker 2 has 1.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n") == []
+    assert len(changes("a 0.5\nb 1.5\n", "b 1.5\na 0.5\na 0.5\n")) == 1
+    assert len(changes("worker 1 has 1.5\nworker 2 has 0.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n")) == 2
 
 
 def test_the_source_that_a_warning_shows_may_be_the_patched_one():
@@ -109,6 +112,13 @@ def test_ten_thousand_lines_are_compared_at_once():
 
     assert changes(log, log) == []
     assert len(changes(log.replace("step 5000 loss 714.2857", "step 5000 loss 714.2858"), log)) == 1
+
+
+def test_logs_that_start_and_end_differently_are_aligned_without_comparing_all_pairs():
+    log = [f"step {number % 3} kind {'ab'[number % 2]}" for number in range(3_000)]
+    ours, theirs = "\n".join(["begin 1.5", *log, "end 1.5"]), "\n".join(["start over 2.5", *log, "finish early 2.5"])
+
+    assert {change.number for change in changes(ours, theirs)} == {1, 3_002}
 
 
 texts = st.lists(st.text(alphabet="ab 01.\n:", max_size=8), max_size=6).map(" ".join)

@@ -57,6 +57,13 @@ def trace(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def traced(session: nox.Session) -> None:
+    """Compare `apply --trace` with `apply` on every broken program of the corpus: tracing never repairs less."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("python", "corpus/traced.py", *session.posargs)
+
+
+@nox.session(default=False)
 def dask(session: nox.Session) -> None:
     """Test the dask engine with a scheduler and workers on loopback: kills, restarts, version mismatches."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

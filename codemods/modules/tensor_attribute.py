@@ -78,8 +78,31 @@ __all__ = ["RULE"]
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per group of attributes that fail in the same operation; most groups have one attribute."""
     for group in attribute_groups(observations):
-        if not all(_is_early_copy(observations, attribute) for attribute in group):
+        if all(_is_early_copy(observations, attribute) for attribute in group):
+            continue
+        if not all(_holds_argument(observations, attribute) for attribute in group):
             yield _finding(observations, group)
+
+
+def _holds_argument(observations: Observations, attribute: Attribute) -> bool:
+    """Return whether ``forward`` stores what it computes from an argument that fails elsewhere: the caller's fault."""
+    function = attribute.point.call_frame.activation.node
+    if getattr(function, "name", "") != "forward":
+        return False
+    created = [observations.sources[key].point for key in _made(attribute)]
+    inside = any(frame.activation.node is function for point in created for frame in point.call_stack)
+    plain = {
+        origin.site_id
+        for mismatch in observations.mismatches
+        for operand in mismatch.cpu
+        for origin in operand.origins
+        if origin.kind == "made" and not origin.attribute_id
+    }
+    return bool(created) and not inside and _made(attribute) <= plain
+
+
+def _made(attribute: Attribute) -> set[int]:
+    return {origin.site_id for use in attribute.uses for origin in use.origins if origin.kind == "made"}
 
 
 def _is_early_copy(observations: Observations, attribute: Attribute) -> bool:
@@ -159,13 +182,7 @@ def _message(group: list[Attribute], names: list[str]) -> str:
 
 
 def _creations(observations: Observations, group: list[Attribute]) -> list[ProgramPoint]:
-    keys = {
-        origin.site_id
-        for attribute in group
-        for use in attribute.uses
-        for origin in use.origins
-        if origin.kind == "made"
-    }
+    keys = {key for attribute in group for key in _made(attribute)}
     return [observations.sources[key].point for key in sorted(keys)]
 
 

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 
 __all__ = [
     "Copy",
+    "DefaultDevice",
     "DeviceName",
     "EnclosingModule",
     "FailureTrace",
+    "Generator",
     "ModuleEvent",
     "Owner",
     "Package",
@@ -273,6 +275,38 @@ class Value:
 
 
 @dataclass(frozen=True)
+class Generator:
+    """The random number generator of the failed call.
+
+    Attributes:
+        names: expressions for it in the frames of the failure.
+        device: its device.
+        stack: the call that created it: positions in the project, the innermost first; empty if unknown.
+
+    """
+
+    names: tuple[ValueName, ...]
+    device: str
+    stack: tuple[Position, ...]
+
+
+@dataclass(frozen=True)
+class DefaultDevice:
+    """The last call of ``torch.set_default_device``.
+
+    Attributes:
+        device: its argument.
+        index: sequence number in the run.
+        stack: positions in the project, the innermost first.
+
+    """
+
+    device: str
+    index: int
+    stack: tuple[Position, ...]
+
+
+@dataclass(frozen=True)
 class FailureTrace:
     """The failure of a traced run.
 
@@ -287,6 +321,8 @@ class FailureTrace:
         values: the tensor arguments of the failed call.
         parameter_counts: number of parameters of the program's modules by device.
         devices: expressions for devices in the frames.
+        generator: the random number generator of the failed call.
+        default_device: the default device that the program has set.
 
     """
 
@@ -300,6 +336,8 @@ class FailureTrace:
     values: tuple[Value, ...]
     parameter_counts: Mapping[str, int] = field(default_factory=dict)
     devices: tuple[DeviceName, ...] = ()
+    generator: Generator | None = None
+    default_device: DefaultDevice | None = None
 
     @property
     def where(self) -> Position:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from devfix.trace.failure_trace import (
     Copy,
+    DefaultDevice,
     DeviceName,
     EnclosingModule,
     FailureTrace,
+    Generator,
     ModuleEvent,
     Owner,
     Package,
@@ -47,9 +50,11 @@ def read_failure_trace(run: Run, display_path: Callable[[str], str] | None = Non
         _package(data["foreign"]),
         data["operation"],
         data["function"],
-        tuple(map(_value, data["values"])),
+        tuple(_as_passed(_value(each), _position(data["where"])) for each in data["values"]),
         data["homes"],
         tuple(DeviceName(each["frame"], each["text"], each["device"]) for each in data["devices"]),
+        _generator(data["generator"]),
+        _default_device(data["default_device"]),
     )
 
 
@@ -128,6 +133,33 @@ def _copy(data: Mapping[str, Any] | None) -> Copy | None:
     if data is None:
         return None
     return Copy(data["device"], tuple(map(_position, data["chain"])), data["alive"], data["module"])
+
+
+def _generator(data: Mapping[str, Any] | None) -> Generator | None:
+    return None if data is None else Generator(_names(data["names"]), data["device"], _stack(data))
+
+
+def _default_device(data: Mapping[str, Any] | None) -> DefaultDevice | None:
+    return None if data is None else DefaultDevice(data["device"], data["index"], _stack(data))
+
+
+def _stack(data: Mapping[str, Any]) -> tuple[Position, ...]:
+    return tuple(map(_position, data["chain"]))
+
+
+def _as_passed(value: Value, where: Position) -> Value:
+    """Return the value that the failing expression was given, if its function computed another one from it.
+
+    ``pack_padded_sequence`` sorts the lengths before it fails, for example.
+    """
+    by_index = {event.index: event for event in value.history}
+    while not value.names and value.last is not None and value.last.kind == "computed":
+        predecessors = [by_index[index] for index in value.last.predecessors if index in by_index]
+        if value.last.position != where or len(predecessors) != 1 or predecessors[0].device != value.device:
+            break
+        history = tuple(event for event in value.history if event.index <= predecessors[0].index)
+        value = replace(value, names=predecessors[0].names, history=history)
+    return value
 
 
 def _value(data: Mapping[str, Any]) -> Value:

@@ -79,7 +79,7 @@ def _describe_peer(value: Value) -> ValueDescription:
 # --- origin ---------------------------------------------------------------------------------------------------------
 def _origin_facts(value: Value, origin: ValueEvent | None) -> list[Fact]:
     if origin is None:
-        return [Fact("created", "", "not observed: it came from outside of this process, or of PyTorch")]
+        return [Fact("created", "", "not observed: in another process, or outside of PyTorch")]
     if origin.kind != "moved":
         return [_fact(_fact_kind(origin), origin), *_copy_facts(origin)]
     source = _source_of_move(value, origin)

@@ -243,3 +243,37 @@ def test_a_device_that_is_not_known_is_the_accelerator(place, test):
         x = x.cuda()
     """
     assert place(program, "x") == "accelerator"
+
+
+PARSED = """
+import argparse
+from settings import n, where
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu_ids", type=int, nargs="+")
+parser.add_argument("--level", type=int)
+args = parser.parse_args()
+m = nn.Linear(3, 3)
+x = torch.ones(3)
+"""
+TOGETHER = [
+    pytest.param(
+        "index = args.gpu_ids[-1]\nif index >= 0:\n    m.cuda()\nif index < 0:\n    m(x)\nx = x.cuda()",
+        id="sign-of-an-item",
+    ),
+    pytest.param("if n > 2:\n    m.cuda()\nif n <= 2:\n    m(x)\nx = x.to(where(m))", id="order"),
+    pytest.param(
+        "class Agent:\n    pass\na = Agent()\na.level = args.level\nif args.level >= 3:\n    m.cuda()\n"
+        "if a.level < 3:\n    m(x)\nx = x.to(where(m))",
+        id="same-value",
+    ),
+    pytest.param(
+        "d = pick('cuda')\nif 'mps' in str(d.device):\n    m.cpu()\nelse:\n    m.cuda()\nx = x.cuda()",
+        id="text-of-an-unknown-device",
+    ),
+    pytest.param("m.cuda()\ny = x.cuda()\nif x.type() == y.type():\n    m(x)\nx = y", id="types-name-devices"),
+]
+
+
+@pytest.mark.parametrize("text", TOGETHER)
+def test_comparisons_of_one_value_are_decided_together(text, met):
+    assert met(f"{PARSED}{text}\nm(x)\n") == []

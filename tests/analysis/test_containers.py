@@ -92,3 +92,13 @@ def test_a_cache_by_device_has_the_item_that_is_needed(met):
 
 def test_an_item_that_is_named_has_its_device(met):
     assert met("d = {'a': torch.ones(3), 'b': torch.ones(3).cuda()}\nd['a'] + d['b']\n") == ["d['a'] + d['b']"]
+
+
+def test_a_list_of_a_tensor_holds_its_elements(analyse):
+    found = analyse("""
+    x = torch.ones(3).cuda()
+    nn.utils.rnn.pack_padded_sequence(torch.ones(3, 3).cuda(), list(x))
+    nn.utils.rnn.pack_padded_sequence(torch.ones(3, 3).cuda(), x)
+    """)
+
+    assert [access.expression.id for access in found.host_accesses.values()] == ["x"]

@@ -228,3 +228,21 @@ def test_a_model_of_many_parts_is_met_once_and_not_part_by_part(met, monkeypatch
 
     assert met(program + "net = Net().cuda()\nnet(torch.ones(3))") == ["net(torch.ones(3))"]
     assert asked["times"] < 300 * 20
+
+
+TABLE = """
+class Encoding(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.zeros({size})
+
+    def forward(self, x):
+        return x + self.table[:, :2].repeat(3, 1)
+
+Encoding()(torch.ones(3).cuda())
+"""
+
+
+def test_a_table_without_entries_is_a_placeholder(met):
+    assert met(TABLE.format(size="0, 0")) == []
+    assert met(TABLE.format(size="0, 4")) == ["return x + self.table[:, :2].repeat(3, 1)"]

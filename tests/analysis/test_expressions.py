@@ -152,3 +152,11 @@ def test_a_tensor_is_not_moved_when_the_result_is_dropped(place):
 )
 def test_a_value_is_followed_through_every_kind_of_binding(place, program):
     assert place(program, "x") == "accelerator"
+
+
+FOLLOWED = "import data\ny = torch.ones(3){item} * data.load()\ntorch.cat([y, torch.ones(3).cuda()])\n"
+
+
+def test_a_cpu_scalar_follows_what_it_is_combined_with(met):
+    assert met(FOLLOWED.format(item="[0]")) == []
+    assert met(FOLLOWED.format(item="")) == ["torch.cat([y, torch.ones(3).cuda()])"]

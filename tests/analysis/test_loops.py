@@ -208,3 +208,21 @@ def test_what_two_calls_observe_is_recorded_for_each(analyse):
     observations = analyse(f"def run(z):\n    {ON} + z\nrun(torch.ones(3))\nrun(torch.ones(3))")
 
     assert len(observations.mismatches) == 2
+
+
+IN_PLACE = """
+import models
+x = torch.ones(3).cuda()
+for part, weights in zip(models.parts(), models.weights()):
+    {move}
+    for weight in weights:
+        x * weight
+"""
+
+
+def test_what_moves_in_place_is_a_module_and_its_iterable_no_loader(met):
+    assert met(IN_PLACE.format(move="part.to('cuda').eval()")) == []
+
+
+def test_what_moves_to_another_object_comes_from_a_loader(met):
+    assert met(IN_PLACE.format(move="part = part.to('cuda')")) == ["x * weight"]

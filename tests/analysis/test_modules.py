@@ -326,3 +326,30 @@ def test_what_a_backend_sets_is_not_what_another_one_has(place):
 )
 def test_methods_that_write_weights_take_values_from_anywhere(met, call, expected):
     assert met(f"from elsewhere import Net\nmodel = Net().cuda()\nmodel.eval()\n{call}") == expected
+
+
+CELL = """
+rnn = nn.GRU(3, 3).cuda()
+cell = nn.GRUCell(3, 3)
+{weights}
+cell(torch.ones(1, 3).cuda())
+"""
+
+
+def test_a_weight_that_is_replaced_brings_its_device(met):
+    assert met(CELL.format(weights="cell.weight_hh.data = rnn.weight_hh_l0.data")) == []
+    assert met(CELL.format(weights="pass")) == ["cell(torch.ones(1, 3).cuda())"]
+
+
+def test_parameters_that_were_appended_in_a_loop_move_with_their_list(met):
+    program = """
+    import settings
+    weights = nn.ParameterList()
+    for _ in range(settings.count):
+        weights.append(nn.Parameter(torch.ones(3)))
+    weights.cuda()
+    for i in range(settings.count):
+        weights[i] + torch.ones(3).cuda()
+    """
+
+    assert met(program) == []

@@ -244,3 +244,22 @@ def test_code_that_cannot_be_read_may_move_what_a_list_holds(met):
 
     assert met(program.format("")) == ["x + y[0]"]
     assert met(program.format("import lib\nlib.to_device(y)\n")) == []
+
+
+def test_an_instance_of_a_plain_class_is_no_tuple(met):
+    program = """
+    import data
+
+    class Sample:
+        def __init__(self, video):
+            self.video = video
+
+    sample = Sample(torch.ones(3))
+    if isinstance(sample, tuple):
+        sample = data.load()
+    else:
+        sample.video = sample.video.cuda()
+    sample.video + torch.ones(3).cuda()
+    """
+
+    assert met(program) == []

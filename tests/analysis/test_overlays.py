@@ -233,3 +233,49 @@ class Scorer(BertPreTrainedModel):
 )
 def test_a_pretrained_project_class_is_constructed(met, program, expected):
     assert met(f"{SETUP}\n{PRETRAINED}\n{program}") == expected
+
+
+def test_tensors_are_created_on_the_device_of_a_fabric(met):
+    program = "import lightning as L\nfabric = L.Fabric()\nwith fabric.init_tensor():\n    mask = torch.ones(3)\n"
+
+    assert met(f"{program}mask + torch.ones(3).cuda()\n") == []
+    assert met(f"{program}torch.ones(3) + mask\n") == ["torch.ones(3) + mask"]
+
+
+OWN_DEVICES = """
+import torchvision.transforms as T
+from diffusers import DDIMScheduler
+
+class Guide(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scheduler = DDIMScheduler(1000)
+        self.transform = T.Compose([T.Resize(3)])
+
+    def step(self, x):
+        return self.scheduler.step(self.transform(x), 1, x)
+
+Guide().step(torch.ones(3).cuda())
+"""
+
+
+def test_objects_of_libraries_that_are_no_modules_have_no_weights(met):
+    assert met(OWN_DEVICES) == []
+
+
+def test_data_of_an_opaque_module_is_no_module(met):
+    program = "import models\nm = models.load()\nm.eval()\nm.cuda()\nm.dataset.vocab.forward(torch.ones(3))\n"
+
+    assert met(program) == []
+
+
+def test_a_wrapped_optimizer_is_no_module(met):
+    program = """
+    from apex.optimizers import FP16_Optimizer, FusedAdam
+    net = nn.Linear(3, 3).cuda()
+    optimizer = FP16_Optimizer(FusedAdam(net.parameters()), dynamic_loss_scale=True)
+    optimizer.zero_grad()
+    optimizer.backward(net(torch.ones(3).cuda()).sum())
+    """
+
+    assert met(program) == []

@@ -80,7 +80,7 @@ def test_a_device_error_without_values_has_a_cause(script):
     text = 'import torch\ng = torch.Generator()\ntorch.randn(3, generator=g, device="cuda")\n'
     done = traced(script(text))
     assert done.exit_code == 1, done.output
-    assert "a random number generator is on another device" in done.stdout
+    assert "`g`, created at train.py:2 by `torch.Generator()`, is on the CPU" in done.stdout
     assert "DEV603 generator-device" in done.stdout
     assert "train.py:3" in done.stdout
 

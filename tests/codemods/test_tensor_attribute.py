@@ -161,3 +161,26 @@ def test_an_object_whose_own_move_returns_nothing_is_moved_in_a_statement(repair
     before = unchanged(_rollouts([*_ALL, _LAST, *end], "pass"))
 
     assert repair(CODE, before) == before.replace("rollouts = Rollouts(8)\n", after)
+
+
+ARGUMENT = """
+  class Norm(nn.Module):
+      def __init__(self):
+          super().__init__()
+          self.register_buffer("running", torch.zeros(2))
+
+      def forward(self, x):
+          self.mean = x.mean(0)
+          self.running.mul_(0.9).add_(self.mean * 0.1)
+          return x - self.running
+
+  device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+  norm = Norm().to(device)
+  norm(torch.ones(3, 2))
+"""
+
+
+def test_what_is_computed_from_an_argument_on_the_cpu_is_the_callers_fault(repair, unchanged):
+    text = unchanged(ARGUMENT)
+
+    assert repair(CODE, text) == text

@@ -87,3 +87,18 @@ def test_the_partners_are_the_other_operands():
 )
 def test_a_load_reads_a_file(call, load):
     assert is_load(ast.parse(call, mode="eval").body) is load
+
+
+@pytest.mark.parametrize(
+    "follower",
+    [
+        pytest.param("torch.ones(3).type_as(y)", id="type-as"),
+        pytest.param("torch.ones(3, device=y.device)", id="device"),
+        pytest.param("noise(y.device)", id="passed"),
+        pytest.param("noise(device=y.device)", id="passed-by-name"),
+    ],
+)
+def test_what_follows_a_value_is_no_conflict_of_its_own(follower):
+    body = f"def noise(device):\n    return torch.ones(3, device=device)\n{NET}y = torch.ones(3).cuda()\n{follower}"
+
+    assert [ast.unparse(conflict.call) for conflict in conflicts_in(DEVICE + body)] == ["torch.ones(3).cuda()"]

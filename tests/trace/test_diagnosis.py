@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from devfix.trace.diagnosis.diagnose import Diagnosis, diagnose
+from devfix.trace.diagnosis.non_tensor_causes import cause_without_values
 from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.verify.runs import run
 
@@ -152,6 +153,64 @@ PROGRAMS = {
         ("DEV602", "lengths", 5),
         "requires it on the CPU",
     ),
+    "lengths that are sorted before the check": (
+        """\
+        mask = torch.ones(2, 3, dtype=torch.long).to(device)
+        lengths = mask.sum(1)
+        nn.utils.rnn.pack_padded_sequence(x.unsqueeze(2), lengths, batch_first=True, enforce_sorted=False)
+        """,
+        ("DEV602", "lengths", 6),
+        "`lengths`, computed at train.py:6 by `mask.sum(1)`, is on cuda:0, and `pack_padded_sequence` requires it",
+    ),
+    "a sparse matrix": (
+        "graph = torch.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 1.0], (2, 2))\ntorch.sparse.mm(graph, x)\n",
+        ("DEV102", "graph", 5),
+        "was created at train.py:5 by `torch.sparse_coo_tensor(",
+    ),
+    "a sparse matrix that a function makes of a dense one": (
+        """\
+        def build(n):
+            return torch.eye(n).to_sparse_csr()
+        graph = build(2)
+        graph @ x
+        """,
+        ("DEV102", "graph", 6),
+        "was created at train.py:6 by `torch.eye(n)`",
+    ),
+    "a sparse matrix that was moved back": (
+        "graph = torch.eye(2).to_sparse().to(device)\nback = graph.cpu()\ntorch.sparse.mm(back, x)\n",
+        ("DEV501", "back", 6),
+        "`graph.cpu()` at train.py:6 moved `back` to the CPU",
+    ),
+    "two values of one line": (
+        "a, b = torch.zeros(3), torch.ones(3)\na = a.to(device)\na * b\n",
+        ("DEV102", "b", 5),
+        "`b` was created at train.py:5 by `torch.ones(3)`",
+    ),
+    "a chain of computations through functions": (
+        """\
+        def base(n):
+            start = torch.arange(n).float()
+            return start / n
+        def grid(n):
+            points = base(n) * 2 - 1
+            return torch.stack([points, points])
+        table = grid(3)
+        x + table
+        """,
+        ("DEV102", "table", 6),
+        "`table` was created at train.py:6 by `torch.arange(n)`",
+    ),
+    "a value from before the default device": (
+        "table = torch.zeros(3)\ntorch.set_default_device(device)\nx + table\n",
+        ("DEV102", "table", 5),
+        "without a device, before `torch.set_default_device(device)` at train.py:6, so on the CPU",
+    ),
+    "a function that ignores the default device": (
+        "import numpy\ntorch.set_default_device(device)\ntable = torch.from_numpy(numpy.ones(3))\nx + table\n",
+        ("DEV102", "table", 7),
+        "without a device, and it ignores `torch.set_default_device(device)` at train.py:6, so on the CPU",
+    ),
     "one value strayed to the accelerator from a program that lives on the CPU": (
         """\
         model = nn.Linear(3, 3)
@@ -183,6 +242,41 @@ def test_the_cause(tmp_path: Path, text: str, facts: tuple[str, str, int], phras
     assert (found.rule, found.name, found.origin.position.line) == facts
     assert phrase in found.cause.sentence
     assert found.package is None
+
+
+GENERATORS = {
+    "created by the program": (
+        "source = torch.Generator()\ntorch.randn(4, generator=source, device=device)\n",
+        "`source`, created at train.py:5 by `torch.Generator()`, is on the CPU, and the samples are on cuda.",
+    ),
+    "of an object": (
+        """\
+        class Noise:
+            def __init__(self, seed):
+                self.source = torch.Generator().manual_seed(seed)
+            def draw(self, x):
+                return torch.randn(x.shape, generator=self.source, device=x.device)
+        Noise(3).draw(x)
+        """,
+        "`self.source`, created at train.py:7 by `torch.Generator()`, is on the CPU",
+    ),
+    "of a loader, under a default device": (
+        """\
+        torch.set_default_device(device)
+        for batch in torch.utils.data.DataLoader([1.0, 2.0], shuffle=True):
+            pass
+        """,
+        "and the samples are on cuda, the default device since `torch.set_default_device(device)` at train.py:5.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "phrase"), GENERATORS.values(), ids=GENERATORS)
+def test_a_generator_is_named_with_its_origin(tmp_path: Path, text: str, phrase: str) -> None:
+    (tmp_path / "train.py").write_text(HEAD + dedent(text))
+    failure = read_failure_trace(run("train.py", cwd=tmp_path, provenance=True))
+    assert failure is not None
+    assert phrase in cause_without_values(failure).sentence
 
 
 def test_a_package_that_makes_its_own_tensor_is_named(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ from devfix.analysis.callers.arguments import UNKNOWN, Evidence, Kind
 from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.domain.values import (
     ACCELERATOR,
+    CPU,
     NONE,
+    Const,
     Device,
     DeviceValue,
     DType,
@@ -75,7 +77,7 @@ def assume(
 
     def given(parameter: ast.arg, default: Value | None) -> Value:
         argument = kinds.get(parameter.arg, UNKNOWN)
-        if only_required and default is not None and argument.kind in omitted:
+        if only_required and default is not None and argument.kind in omitted and not _is_cpu(default):
             return default
         assumed.places |= argument.kind in _PLACED
         if argument.kind in _TENSORS:
@@ -97,6 +99,11 @@ def assume(
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         assumed.keywords[parameter.arg] = given(parameter, keyword_default)
     return assumed
+
+
+def _is_cpu(default: Value) -> bool:
+    """Return whether a default says that the function works on the CPU: a caller on an accelerator passes its own."""
+    return default == Const("cpu") or (isinstance(default, DeviceValue) and default.device == CPU)
 
 
 def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree) -> bool:

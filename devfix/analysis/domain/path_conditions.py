@@ -34,7 +34,7 @@ from devfix.syntax.tree import names_in, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "assumes_array", "condition_key", "implied", "is_known_tensor"]
+__all__ = ["assume", "assumed", "assumes_array", "condition_key", "implied", "is_known_tensor", "is_negative"]
 
 
 _MEMBER = " in "
@@ -47,6 +47,9 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
         if options is not None:
             return f"{_subject(interp, test)}{_MEMBER}{', '.join(sorted(options))}"
         return f"{_subject(interp, test)} == {text_of(test.comparators[0])}"
+    order = _order_key(interp, test) if isinstance(test, ast.Compare) else ""
+    if order:
+        return order
     value = _value_without_calls(interp, test)
     symbol = getattr(value, "symbol", "")
     if symbol:
@@ -56,6 +59,31 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
 
 
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+_POSITIVE_ORDER = {ast.GtE: ">=", ast.Lt: ">=", ast.Gt: ">", ast.LtE: ">"}
+
+
+def is_negative(test: ast.expr) -> bool:
+    """Return whether a comparison is the negation of what its key says: ``x != 1``, ``x < 0``."""
+    if not isinstance(test, ast.Compare):
+        return False
+    if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
+        return len(test.ops) == 1 and _is_literal(test.comparators[0])
+    return isinstance(test.ops[0], (ast.NotEq, ast.NotIn))
+
+
+def _order_key(interp: Interpreter, test: ast.Compare) -> str:
+    """Return the key of ``index >= 0`` and ``index < 0``; empty unless one side is a literal."""
+    if len(test.ops) != 1 or type(test.ops[0]) not in _POSITIVE_ORDER or not _is_literal(test.comparators[0]):
+        return ""
+    order = f"{_POSITIVE_ORDER[type(test.ops[0])]} {text_of(test.comparators[0])}"
+    symbol = getattr(_value_without_calls(interp, test.left), "symbol", "")
+    assert interp.activation is not None
+    return f"{symbol or f'{interp.activation.module.path}:{_scope(interp, test)}{text_of(test.left)}'} {order}"
+
+
+def _is_literal(node: ast.expr) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    return isinstance(inner, ast.Constant)
 
 
 def _constant_options(test: ast.Compare) -> frozenset[str] | None:
@@ -136,7 +164,7 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
             assume(interp, part, holds)
         return
     key = condition_key(interp, test)
-    negative = isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.NotEq, ast.NotIn))
+    negative = is_negative(test)
     interp.now.assumptions[key] = holds is not negative
     take_side(interp.now, key, holds is not negative)
     subject, member, _ = key.rpartition(_MEMBER)

@@ -46,6 +46,10 @@ _REGISTERS = {"register_load_state_pre_hook": "<load_state>", "register_save_sta
 _RETURNS_NONE = frozenset("backward print log wait_for_everyone save clip_grad_norm_ clip_gradients".split())
 
 
+# https://lightning.ai/docs/fabric/stable/api/fabric_methods.html#init-tensor
+_CREATES_ON_DEVICE = frozenset({"init_module", "init_tensor"})
+
+
 @dataclass(frozen=True)
 class AcceleratorObject(FrameworkObject):
     """An ``Accelerator`` or a ``Fabric``."""
@@ -64,6 +68,8 @@ class AcceleratorObject(FrameworkObject):
             return self._run_hooks(interp, name, args, keywords, node)
         if name == "to_device" and args:
             return prepare(interp, args[0], self.input_device, node)
+        if name in _CREATES_ON_DEVICE:
+            return DeviceValue(self.input_device)  # as a context, the device of new tensors
         if name in _RETURNS_ARGUMENT:
             return args[0] if args else UNKNOWN
         if name in _RETURNS_NONE:

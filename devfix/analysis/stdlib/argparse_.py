@@ -92,7 +92,7 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         return device
     if isinstance(action, Const) and action.value in ("store_true", "store_false", "store_const", "count"):
         return Unknown(symbol)
-    if isinstance(action, External):
+    if isinstance(action, External) or _is_list(keywords.get("nargs")):
         return Unknown(symbol)
     if type_ in (External("builtins.int"), External("builtins.float")):
         if isinstance(default, Const) and default.value is None and "gpu" not in name and "rank" not in name:
@@ -108,6 +108,11 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)
+
+
+def _is_list(nargs: Value | None) -> bool:
+    """Return whether an option has a list of values: ``nargs="+"``."""
+    return isinstance(nargs, Const) and nargs.value not in (None, "?")
 
 
 def option_default(interp: Interpreter, function: Function, parameter: str) -> Value | None:

@@ -117,6 +117,12 @@ class InstanceObject(BatchPart, BatchSource):
         """Return an instance of a project class as a part of a batch."""
         return super().in_batch(position, tag) if self.cls is not None else None
 
+    def is_a(self, cls: Value, name: str) -> bool | None:
+        """Return whether it is an instance of a class; a project class without further bases is no built-in one."""
+        if name.startswith("builtins.") and name not in _BARE and self.cls is not None:
+            return False if _BARE.issuperset(external_bases(self.cls)) else None
+        return super().is_a(cls, name)
+
     def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
         """Pass the fields to code that cannot be read."""
         escape_fields(self, interp, pointer, depth)

@@ -12,6 +12,8 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     Bound,
     Const,
+    Device,
+    DeviceValue,
     IterableOf,
     Number,
     Origin,
@@ -48,10 +50,10 @@ def unknown_batch(interp: Interpreter, node: ast.AST) -> Value:
 
 
 def holds_moved_tensors(interp: Interpreter, value: Value, depth: int = 0) -> bool:
-    """Return whether a method's object holds tensors that are not on the CPU for sure: it may collate these."""
+    """Return whether a method's object holds tensors, or a device, that may not be the CPU: it may collate these."""
     if isinstance(value, Bound):
         return holds_moved_tensors(interp, value.receiver, depth)
-    if isinstance(value, Tensor):
+    if isinstance(value, (Tensor, DeviceValue)):
         return value.device != CPU
     if isinstance(value, (Union, TupleValue)):
         parts = value.alternatives if isinstance(value, Union) else value.items
@@ -112,24 +114,32 @@ def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
     return Tensor(CPU, is_certain=False, maybe_container=True)
 
 
-def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ...]) -> Value:
-    """Return a batch in which every CPU tensor has its path as the origin; ``key`` identifies the batch."""
+def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ...], unknown: Device = CPU) -> Value:
+    """Return a batch in which every CPU tensor has its path as the origin; ``key`` identifies the batch.
+
+    ``unknown`` is the device of parts of which nothing is known.
+    """
     if len(item) > _MOST_NESTED:
         return value  # a recursive batch
     match value:
         case Tensor(device=device) if device == CPU:
             return replace(value, origins=(Origin("batch", key, item),))
         case TupleValue(items):
-            return TupleValue(tuple(tag_origins(interp, part, key, (*item, str(i))) for i, part in enumerate(items)))
+            return TupleValue(
+                tuple(tag_origins(interp, part, key, (*item, str(i)), unknown) for i, part in enumerate(items))
+            )
         case Union(alternatives):
-            return join(tag_origins(interp, option, key, item) for option in alternatives)
+            return join(tag_origins(interp, option, key, item, unknown) for option in alternatives)
         case IterableOf(inner) if not isinstance(inner, Text):
-            return IterableOf(tag_origins(interp, inner, key, (*item, "*")))
+            return IterableOf(tag_origins(interp, inner, key, (*item, "*"), unknown))
         case Unknown():
-            return Tensor(CPU, (Origin("batch", key, item),), is_certain=False, maybe_container=True)
+            origins = (Origin("batch", key, item),) if unknown == CPU else ()
+            return Tensor(unknown, origins, is_certain=False, maybe_container=True)
         case Pointer():
             obj = interp.heap_object(value)
             if isinstance(obj, BatchPart):
-                part = obj.in_batch((key, item), lambda name, each: tag_origins(interp, each, key, (*item, name)))
+                part = obj.in_batch(
+                    (key, item), lambda name, each: tag_origins(interp, each, key, (*item, name), unknown)
+                )
                 return value if part is None else interp.new(part)
     return value

@@ -79,10 +79,10 @@ class LoaderObject(BatchSource):
         samples = interp.new(ListObject(default_item=one))
         batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
         host_access.note_loader(interp, self, self.flags, batch)
+        device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
         if isinstance(batch, Unknown) or object_at(interp, batch, Opaque) is not None:
-            device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
             batch = Tensor(device, is_certain=False, maybe_container=True)
-        return batches.tag_origins(interp, batch, key, ())
+        return batches.tag_origins(interp, batch, key, (), unknown=device)
 
     def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
         """Return an item of a loader of the project as a dataset."""

@@ -40,7 +40,9 @@ _SIZES = frozenset(
 )
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
-_PLAIN_NAMES = frozenset("config hparams name cfg".split())  # of an opaque module's attributes that are no modules
+_PLAIN_NAMES = frozenset(
+    "config hparams name cfg args opt dataset datasets vocab tokenizer processor logger trainer".split()
+)  # of an opaque module's attributes that are no modules
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,9 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
             items = object_at(interp, value, Container)
             if items is not None and isinstance(value, Pointer):
                 interp.now.write(value.id, items.transformed(lambda _, item: anywhere(item)))
-        interp.now.write(part.id, replace(obj, fields=fields, devices=frozenset({device}), last_moved_at=point))
+        default_item = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
+        moved_object = replace(obj, fields=fields, default_item=default_item, devices=frozenset({device}))
+        interp.now.write(part.id, replace(moved_object, last_moved_at=point))
 
 
 def moved_field(value: Value, device: Device, custom: bool = False) -> Value:

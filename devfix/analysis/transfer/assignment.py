@@ -12,6 +12,7 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    Builtin,
     Const,
     IterableOf,
     Origin,
@@ -28,7 +29,7 @@ from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import modules, optimizers
+from devfix.analysis.torch import module_tree, modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -131,6 +132,8 @@ def set_attribute(
         for origin in base.origins:
             if origin.kind == "parameter" and origin.site_id and device != base.device:
                 modules.move(interp, Pointer(origin.site_id), device, node)
+    if isinstance(base, Builtin) and name == "data" and module_at(interp, base.receiver) is not None:
+        _replace_weight(interp, base.receiver, value, node)
     if not isinstance(base, Pointer):
         return
     obj = interp.heap_object(base)
@@ -153,6 +156,17 @@ def set_attribute(
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
     old = obj.fields.get(name)
     interp.now.set_field(base, name, join((old, value)) if weak and old is not None else value)
+
+
+def _replace_weight(interp: Interpreter, module: Value, value: Value, node: ast.AST) -> None:
+    """Execute ``module.weight_ih.data = value``: the weights of a library module are on one device."""
+    assert isinstance(module, Pointer)
+    device = value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE
+    while isinstance(value, Builtin):  # ``other.weight_ih_l0.data``
+        value = value.receiver
+    if isinstance(value, Pointer) and module_at(interp, value) is not None:
+        device = module_tree.weights_device(interp, value)
+    modules.move(interp, module, device, node)
 
 
 def _setter_call(node: ast.AST) -> ast.Call:

@@ -9,10 +9,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import condition_key, implied
+from devfix.analysis.domain.path_conditions import condition_key, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     CPU,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
     Builtin,
     ClassValue,
@@ -84,10 +86,7 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     if outcome is not None:
         return outcome
     holds = interp.now.assumptions.get(condition_key(interp, test))
-    is_negative = isinstance(test, ast.Compare) and isinstance(
-        test.ops[0], (ast.NotEq, ast.NotIn)
-    )  # the key is positive
-    return None if holds is None else holds is not is_negative
+    return None if holds is None else holds is not is_negative(test)
 
 
 def _is_switch(test: ast.expr, value: Value) -> bool:
@@ -143,13 +142,15 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if equal is None and _is_device_count(left) and isinstance(right_value, Const):
             equal = _device_count(interp) == right_value.value
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
-            equal = implied(interp, test)
+            equal = False if _have_other_types(interp, left, right) else implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
         inside = _contains(interp, left_value, right_value)
+        if inside is None and isinstance(right_value, (Text, Union)) and "device" in text_of(right).lower():
+            inside = False if _names_other_backend(interp, left_value) else None
         if inside is None:
             inside = implied(interp, test)
         return None if inside is None else inside is isinstance(op, ast.In)
@@ -160,7 +161,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
     )
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
         return _compare_order(op, _device_count(interp), right_value.value)
-    if isinstance(left_value, Number) and isinstance(right_value, Const) and _names_accelerator(left_value.symbol):
+    if _is_index(left_value) and isinstance(right_value, Const):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
         if right_value.value in (0, -1) and isinstance(op, (ast.GtE, ast.Gt)):
@@ -168,6 +169,17 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _have_other_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool:
+    """Return whether ``x.type() == y.type()`` compares tensors on different devices, which the types name."""
+    devices = []
+    for side in (left, right):
+        if not isinstance(side, ast.Call) or not isinstance(side.func, ast.Attribute) or side.func.attr != "type":
+            return False
+        value = interp.evaluate(side.func.value) if not side.args and not side.keywords else UNKNOWN
+        devices.append(value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE)
+    return devices[0].differs(devices[1])
 
 
 def _is_rank(node: ast.expr, value: Value) -> bool:
@@ -211,8 +223,14 @@ def _compare_order(op: ast.cmpop, left: object, right: object) -> bool | None:
         return None
 
 
+def _is_index(value: Value) -> bool:
+    """Return whether a value is the index of an accelerator: ``args.gpu``, ``args.gpu_ids[0]``."""
+    is_item = isinstance(value, Unknown) and value.symbol.rpartition(".")[2].lstrip("-").isdigit()
+    return (isinstance(value, Number) or is_item) and _names_accelerator(getattr(value, "symbol", ""))
+
+
 def _names_accelerator(symbol: str) -> bool:
-    last = symbol.split(".")[-1].lower()
+    last = next((part for part in reversed(symbol.split(".")) if not part.lstrip("-").isdigit()), "").lower()
     return any(word in last for word in ("gpu", "cuda", "device"))
 
 
@@ -264,12 +282,15 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
 
 
 def _is_other_backend(interp: Interpreter, device: Value, name: Value) -> bool:
-    """Return whether a device is compared with ``"mps"`` in a file that names CUDA, which the accelerator is then."""
-    if not isinstance(device, DeviceValue) or not isinstance(name, Const) or not isinstance(name.value, str):
+    """Return whether a device is compared with ``"mps"`` in a program that names CUDA, the accelerator then."""
+    return isinstance(device, DeviceValue) and device.device != CPU and _names_other_backend(interp, name)
+
+
+def _names_other_backend(interp: Interpreter, name: Value) -> bool:
+    if not isinstance(name, Const) or not isinstance(name.value, str):
         return False
-    assert interp.activation is not None
-    is_named = name.value.split(":")[0] in _OTHER_BACKENDS and device.device != CPU
-    return is_named and "cuda" in interp.activation.module.tree.text
+    is_named = name.value.split(":")[0] in _OTHER_BACKENDS
+    return is_named and any("cuda" in tree.text for tree in interp.program.trees())
 
 
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:

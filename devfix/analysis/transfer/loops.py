@@ -156,15 +156,18 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
     """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors.
 
     An attribute that is moved (``batch.edge_index.to(device)``) says nothing about the others: graphs move in part.
+    Neither does a move whose result is not used (``model.to(device)``): modules move in place.
     """
     targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
     moved = set()
     for inner in stmt.body:
         if isinstance(inner, ast.If) and not _names_accelerator(inner.test):
             continue
+        in_place = {chained for each in walk(inner) if isinstance(each, ast.Expr) for chained in _chain(each.value)}
         for node in walk(inner):
             if (
                 isinstance(node, ast.Call)
+                and node not in in_place
                 and isinstance(node.func, ast.Attribute)
                 and sends_to_accelerator(node, node.func.attr)
             ):
@@ -174,6 +177,13 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
                 if isinstance(base, ast.Name) and base.id in targets:
                     moved.add(base.id)
     return frozenset(moved)
+
+
+def _chain(node: ast.expr) -> Iterator[ast.Call]:
+    """Yield the method calls that follow each other in an expression: ``x.to(device)`` in ``x.to(device).eval()``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        yield node
+        node = node.func.value
 
 
 def sends_to_accelerator(call: ast.Call, method: str) -> bool:

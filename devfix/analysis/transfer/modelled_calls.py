@@ -89,9 +89,9 @@ def call_method(
     interp: Interpreter, receiver: Tensor, model: Model, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value | None:
     """Call a method of a tensor by its signatures; ``None`` if the arguments fit none of them."""
-    assert isinstance(node.func, ast.Attribute)
+    expression = node.func.value if isinstance(node.func, ast.Attribute) else node.func  # ``move = x.cuda; move()``
     site = Site(model.name, [receiver, *args], keywords, node, f".{model.name.split('.')[-1]}()")
-    call = bind(model.signatures, args, keywords, node, (receiver, node.func.value))
+    call = bind(model.signatures, args, keywords, node, (receiver, expression))
     return _run(interp, site, call) if call is not None else None
 
 

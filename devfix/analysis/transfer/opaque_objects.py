@@ -23,6 +23,7 @@ from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
+from devfix.models.index import lookup
 from devfix.models.names import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
@@ -94,8 +95,11 @@ class OpaqueObject(Opaque):
         model = external_calls.reader(f"{self.name}.{method}") if "." in self.name else None
         return model is not None and model.result == "Same"
 
-    def as_module(self, interp: Interpreter) -> Module:
+    def as_module(self, interp: Interpreter) -> Module | None:
         """Return the object as a module; without a device argument, its weights are on the default device."""
+        model = lookup(self.name)
+        if model is not None and model.kind == "class" and model.root == "Object":
+            return None  # a class of a library that is no module: a transform, a scheduler
         is_default = self.constructed and self.last_moved_at is None
         return self._as_module(frozenset({interp.default_device}) if is_default else self.devices)
 
@@ -104,7 +108,7 @@ class OpaqueObject(Opaque):
         return self._as_module(self.devices) if isinstance(other, Module) else self
 
     def _become_module(self, interp: Interpreter, pointer: Pointer) -> Module:
-        module = self.as_module(interp)
+        module = self.as_module(interp) or self._as_module(self.devices)
         interp.now.write(pointer.id, module)
         return module
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
-from devfix.analysis.domain.objects import object_at
+from devfix.analysis.domain.objects import Opaque, object_at
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -19,6 +19,7 @@ from devfix.analysis.domain.values import (
     Text,
     TupleValue,
     Union,
+    Unknown,
     Value,
     alternatives,
     join,
@@ -27,7 +28,7 @@ from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import ListObject, new_list
 from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import iteration
-from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
+from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -131,6 +132,14 @@ def format_string(value: Value) -> Value:
     return value if isinstance(value, DeviceValue) else Text()
 
 
+def _may_follow(interp: Interpreter, operand: OperandSet, other: Value) -> bool:
+    """Return whether the result may be where ``other`` is: a 0-dimensional CPU tensor joins any tensor."""
+    return operand.may_join_accelerator and any(
+        object_at(interp, option, Opaque) is not None or (isinstance(option, Unknown) and not numpy_.is_array(option))
+        for option in alternatives(other)
+    )
+
+
 def _combine(
     interp: Interpreter,
     node: ast.expr,
@@ -155,6 +164,8 @@ def _combine(
     if len(operands) == 1 and any(_is_loaded_entry(value) for value in (left, right)):
         entry = left if _holds_tensor(left) else right
         return replace(entry, device=UNKNOWN_DEVICE) if isinstance(entry, Tensor) else entry  # perhaps a number
+    if len(operands) == 1 and not strict and _may_follow(interp, operands[0], right if _holds_tensor(left) else left):
+        return Tensor(UNKNOWN_DEVICE, maybe_zero_dim=True, grad=operands[0].grad and not isinstance(node, ast.Compare))
     written = operands[0] if in_place and _holds_tensor(left) else None
     device, origins = check_same_device(
         interp, node, "operator", operands, allow_cpu_scalars=not strict, written=written

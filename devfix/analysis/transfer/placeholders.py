@@ -27,11 +27,17 @@ def is_placeholder(interp: Interpreter, operation: str, origins: Sequence[Origin
     if not origins or operation.rpartition(".")[2].strip("()") in _CONCATENATIONS:
         return False
     sources = interp.observations.sources
-    return all(origin.kind == "made" and _is_empty(sources[origin.site_id].point.node) for origin in origins)
+    return all(
+        origin.kind == "made" and _is_empty(sources[origin.site_id].point.node, bool(origin.attribute_id))
+        for origin in origins
+    )
 
 
-def _is_empty(node: ast.AST) -> bool:
-    """Return whether a call creates a tensor without elements: ``torch.Tensor()``, ``torch.empty(0)``."""
+def _is_empty(node: ast.AST, is_attribute: bool) -> bool:
+    """Return whether a call creates a tensor without elements: ``torch.Tensor()``, ``torch.empty(0)``.
+
+    An attribute may also hold an empty table, ``torch.zeros(0, 0)``.
+    """
     if not isinstance(node, ast.Call):
         return False
     name = getattr(node.func, "attr", "")
@@ -42,7 +48,8 @@ def _is_empty(node: ast.AST) -> bool:
         return not first.elts  # the data
     sizes = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
     sizes = [*sizes, *node.args[1:]]
-    is_zero = len(sizes) == 1 and isinstance(sizes[0], ast.Constant) and sizes[0].value == 0  # not a batch of none
+    is_zero = all(isinstance(size, ast.Constant) and size.value == 0 for size in sizes)  # (0, 4) is a batch of none
+    is_zero &= len(sizes) == 1 or (len(sizes) > 1 and is_attribute)
     return is_zero and (name.endswith("Tensor") or _takes_size(name))
 
 

@@ -12,7 +12,7 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, Pointer, Ten
 from devfix.analysis.observations import DeviceAssignment, DeviceMismatch
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
-from devfix.fixes.devices.derived_devices import restores_device
+from devfix.fixes.devices.derived_devices import passed_device, restores_device
 from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
@@ -282,12 +282,16 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
 
 def _follows_value(assignment: DeviceAssignment) -> bool:
     """Whether a value is moved to the current or former device of another value (``x.device``)."""
-    device_argument = device_argument_of(assignment.call)
-    if restores_device(assignment.point):
+    function = assignment.call.func
+    if restores_device(assignment.point) or (isinstance(function, ast.Attribute) and function.attr == "type_as"):
         return True
+    device_argument = device_argument_of(assignment.call)
+    if device_argument is None:
+        return False
+    frame, device_argument = passed_device(assignment.point, device_argument)
     if not isinstance(device_argument, ast.Attribute) or device_argument.attr != "device":
         return False
-    base, state = value_of(assignment.point, assignment.point.call_frame, device_argument.value), assignment.point.state
+    base, state = value_of(assignment.point, frame, device_argument.value), assignment.point.state
     declared = isinstance(base, Pointer) and state is not None and "device" in state.heap_object(base).fields
     return not declared
 

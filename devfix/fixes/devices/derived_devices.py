@@ -5,13 +5,49 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis.domain.location import ProgramPoint
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import Tensor, alternatives
 from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
 
-__all__ = ["is_derived_device", "restores_device"]
+__all__ = ["is_derived_device", "passed_device", "restores_device"]
+
+
+def passed_device(point: ProgramPoint, device_argument: ast.expr) -> tuple[CallFrame, ast.expr]:
+    """Return the expression that a device parameter stands for, and the frame of the call that passes it.
+
+    A device that is no parameter, or whose call is not found, is returned with its own frame.
+    """
+    frames = list(point.call_stack)
+    while len(frames) > 1 and isinstance(device_argument, ast.Name):
+        passed = _argument_of(frames[-1], frames[-2].stmt, device_argument.id)
+        if passed is None:
+            break
+        frames.pop()
+        device_argument = passed
+    return frames[-1], device_argument
+
+
+def _argument_of(frame: CallFrame, calling: ast.stmt, name: str) -> ast.expr | None:
+    """Return what ``calling`` passes for the parameter ``name`` of the function of ``frame``."""
+    function = frame.activation.node
+    if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    names = [parameter.arg for parameter in (*function.args.posonlyargs, *function.args.args)]
+    if name not in (*names, *(parameter.arg for parameter in function.args.kwonlyargs)):
+        return None
+    positional = names[1:] if names[:1] in (["self"], ["cls"]) else names
+    for call in (node for node in ast.walk(calling) if isinstance(node, ast.Call)):
+        called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+        if called != function.name:
+            continue
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        if name in positional and positional.index(name) < len(call.args):
+            return call.args[positional.index(name)]
+    return None
 
 
 def restores_device(moved: ProgramPoint) -> bool:

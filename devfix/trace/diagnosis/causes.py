@@ -57,7 +57,10 @@ def _requires_cpu(context: Context) -> Cause | None:
         return Cause(
             "rng-state-on-accelerator", f"{since}, and the state of a random number generator must be on the CPU."
         )
-    return Cause("cpu-only-operand", f"{since}, and `{failure.function or failure.operation}` requires it on the CPU.")
+    return Cause(
+        "cpu-only-operand",
+        f"{since}, and `{(failure.function or failure.operation or '').lstrip('_')}` requires it on the CPU.",
+    )
 
 
 def _between_accelerators(context: Context) -> Cause | None:
@@ -137,7 +140,8 @@ def _batch(context: Context) -> Cause | None:
             return None
         return Cause(
             "batch-from-loader",
-            f"{context.name} came from another process, such as a data loader's worker, on the CPU.",
+            f"{context.name} is on the CPU; its creation was not observed, as in another process (a data loader's"
+            f" worker) or in a library outside of PyTorch.",
         )
     if not context.origin.from_loader or not context.value.on_cpu:
         return None
@@ -217,13 +221,23 @@ def _created_on_device(context: Context) -> Cause | None:
             return None
         return Cause(
             "created-without-device",
-            f"{context.name} was {origin_clause(context)} without a device, so on the CPU; {peer}.",
+            f"{context.name} was {origin_clause(context)} without a device{_despite_default(context)}, so on the CPU;"
+            f" {peer}.",
         )
     return Cause(
         "created-on-literal-device" if isinstance(device.value, ast.Constant) else "created-on-variable-device",
         f"{context.name} was {origin_clause(context)}, where `{ast.unparse(device.value)}` is {context.device};"
         f" {peer}.",
     )
+
+
+def _despite_default(context: Context) -> str:
+    """Return why the default device does not apply to the origin, as part of a sentence; empty if none is set."""
+    default = context.failure.default_device
+    if default is None or not default.stack or default.device == "cpu" or context.origin is None:
+        return ""
+    setting = f"`{expression(default.stack[0])}` at {default.stack[0]}"
+    return f", before {setting}" if context.origin.index < default.index else f", and it ignores {setting}"
 
 
 def _unclassified(context: Context) -> Cause:

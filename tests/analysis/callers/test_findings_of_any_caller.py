@@ -287,3 +287,23 @@ def test_forward_is_called_after_the_constructor_has_tried_it():
             return x + torch.ones(3)
     """
     assert _failing(text) == ["return x + torch.ones(3)"]
+
+
+def test_a_device_that_defaults_to_the_cpu_is_passed_by_callers_with_an_accelerator():
+    program = (
+        "def summary(model: nn.Module, size, device={}):\n    x = torch.randn(size, device=device)\n    model(x)\n"
+    )
+
+    assert _failing(program.format("'cpu'")) == []
+    assert _failing(program.format("None")) == ["model(x)"]
+
+
+def test_fans_are_numbers():
+    program = """
+        import numpy as np
+        def bound(m: nn.Linear):
+            fan_in, _ = nn.init._calculate_fan_in_and_fan_out(m.weight)
+            return fan_in + torch.ones(3)
+    """
+
+    assert _failing(program) == []

@@ -1,7 +1,7 @@
 """Histories of storages: a node for the origin or the last transfer, linked to the preceding nodes.
 
 A node is an attribute of the storage's Python object, which PyTorch keeps alive with the storage (as for the
-simulator's tags).
+simulator's tags).  The nodes of tensors without a storage, such as sparse ones, are in a dictionary with weak keys.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from .frames import Chain, Frames
 
@@ -95,6 +96,14 @@ def _note_sent(node: Node, source: str, target: str) -> None:
                 pending.append(parent)
 
 
+def _storage(tensor: Tensor) -> Any:
+    """Return a tensor's storage; None if it has none, as sparse and wrapped tensors."""
+    try:
+        return tensor.untyped_storage()
+    except (NotImplementedError, RuntimeError):
+        return None
+
+
 def tensors_in(values: Any, depth: int = 3) -> Iterator[Tensor]:
     """Yield the tensors in arguments or results, also inside lists, tuples and dictionaries."""
     for value in values:
@@ -121,6 +130,7 @@ class Histories:
         self.count = 0
         self.loading: str | None = None  # the name of the loading function that is active
         self._operations: dict[Any, tuple[str, bool]] = {}
+        self._without_storage: Any = WeakTensorKeyDictionary()
         setattr(torch.UntypedStorage, _ATTRIBUTE, None)
 
     def of(self, tensor: Tensor) -> Node | None:
@@ -129,7 +139,15 @@ class Histories:
             try:
                 return tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined, no-any-return]  # our attribute
             except (NotImplementedError, RuntimeError):  # sparse and wrapped tensors have no storage
-                return None
+                found: Node | None = self._without_storage.get(tensor)
+                return found
+
+    def _store(self, tensor: Tensor, node: Node, storage: Any) -> None:
+        """Attach a node to a tensor's storage, or to the tensor if it has none."""
+        if storage is None:
+            self._without_storage[tensor] = node
+        else:
+            storage._devfix_history = node
 
     def next_index(self) -> int:
         """Return the number of the next event."""
@@ -150,11 +168,9 @@ class Histories:
 
     def _record_creation(self, operation: Any, result: Tensor, args: Any, kwargs: Any) -> None:
         with _NoTorchFunction():
-            try:
-                storage: Any = result.untyped_storage()
-                if storage._devfix_history is not None:
-                    return
-            except (NotImplementedError, RuntimeError):
+            storage = _storage(result)
+            known = self._without_storage.get(result) if storage is None else storage._devfix_history
+            if known is not None:
                 return
             name, is_factory = self._operations.get(operation) or self._describe_operation(operation)
             parents = () if is_factory else self._parents(args, kwargs)
@@ -163,7 +179,7 @@ class Histories:
                 kind, name = "loaded", self.loading
             chain = self.frames.chain(sys._getframe(3))
             self.count = index = self.count + 1
-            storage._devfix_history = Node(kind, name, self.device_of(result), chain, parents, index)
+            self._store(result, Node(kind, name, self.device_of(result), chain, parents, index), storage)
 
     def _describe_operation(self, operation: Any) -> tuple[str, bool]:
         """Return the name of an operator or function, and whether it is a factory that ignores operands' values."""
@@ -190,7 +206,7 @@ class Histories:
         try:
             node = tensor.untyped_storage()._devfix_history  # type: ignore[attr-defined]  # our attribute
         except (NotImplementedError, RuntimeError):
-            return
+            node = self._without_storage.get(tensor)
         if node is not None and node not in found:
             found.append(node)
 
@@ -203,13 +219,10 @@ class Histories:
     def record_external(self, tensor: Tensor, function: str, loader: bool = False) -> None:
         """Record the origin of a tensor without a creating operator, such as one from NumPy or a worker process."""
         with _NoTorchFunction():
-            try:
-                storage: Any = tensor.untyped_storage()
-            except (NotImplementedError, RuntimeError):
-                return
-            if storage._devfix_history is None:
+            if self.of(tensor) is None:
                 device, chain = self.device_of(tensor), self.calling_chain(3)._replace(loader=loader)
-                storage._devfix_history = Node("created", function, device, chain, (), self.next_index())
+                node = Node("created", function, device, chain, (), self.next_index())
+                self._store(tensor, node, _storage(tensor))
 
     def record_transfer(self, source: Tensor, result: Tensor, function: str, with_module: bool) -> None:
         """Record that ``result`` is ``source`` on another device or with another dtype, possibly by a module move."""
@@ -227,9 +240,6 @@ class Histories:
             _note_sent(source_node, source_device, target_device)
             source_node.copy = target_device, node.chain, weakref.ref(result), with_module
         with _NoTorchFunction():
-            try:
-                storage: Any = result.untyped_storage()
-                if storage is not source.untyped_storage():
-                    storage._devfix_history = node
-            except (NotImplementedError, RuntimeError):
-                return
+            storage = _storage(result)
+            if storage is None or storage is not _storage(source):
+                self._store(result, node, storage)

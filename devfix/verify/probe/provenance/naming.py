@@ -57,10 +57,13 @@ class Names:
         self._found: dict[int, list[tuple[Name, int]]] = {}
         self._devices: list[tuple[int, str, str]] = []
         self._deepest_tensors: list[tuple[str, Tensor]] = []
+        self._generators: list[tuple[Name, Any]] = []
         for number, frame in enumerate(frames):
             for text, value, kind in reachable(variables(frame)):
                 if isinstance(value, (torch.device, str)):
                     self._devices.append((number, text, str(value)))
+                elif isinstance(value, torch.Generator):
+                    self._generators.append((Name(number, text, exact=True, kind="generator"), value))
                 elif isinstance(value, Tensor):
                     if text.isidentifier():
                         self._devices.append((number, f"{text}.device", device_of(value)))
@@ -82,6 +85,11 @@ class Names:
     def of(self, tensor: Tensor) -> list[Name]:
         """Return names of a tensor and of tensors that share its storage, the best first."""
         return self._best(self._history(tensor), id(tensor))
+
+    def of_generator(self, generator: Any) -> list[Name]:
+        """Return names of a random number generator, the best first."""
+        found = {name for name, value in self._generators if value is generator}
+        return sorted(found, key=_rank)[:_MAX_NAMES]
 
     def with_history(self, history: Any) -> list[Name]:
         """Return names of the tensors with this history."""

@@ -38,6 +38,9 @@ def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, 
         ``history``: events, the oldest first.
         ``homes``: the number of module parameters on each device.
         ``devices``: device expressions of the frames: ``frame``, ``text`` and ``device``.
+        ``generator``: None, or the random number generator of the call: ``names``, ``device`` and ``chain`` (its
+        creation).
+        ``default_device``: None, or the last call of ``torch.set_default_device``: ``device``, ``index`` and ``chain``.
 
     An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
     ``index`` (its number in the run), ``from`` (indices of the preceding events), ``names`` (of the resulting tensor in
@@ -75,6 +78,8 @@ def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, 
         "values": [describer.value(role, tensor) for role, tensor in given],
         "homes": describer.homes(),
         "devices": describer.devices(),
+        "generator": describer.generator(call),
+        "default_device": describer.default_device(),
     }
 
 
@@ -184,6 +189,22 @@ class _Describer:
     def devices(self) -> list[dict[str, Any]]:
         """Return the frames' expressions for devices."""
         return [{"frame": frame, "text": text, "device": device} for frame, text, device in self._names.devices()]
+
+    def generator(self, call: Failed | None) -> dict[str, Any] | None:
+        """Return the random number generator among the arguments of a call."""
+        arguments = () if call is None else (*call.args, *call.kwargs.values())
+        generator = next((each for each in arguments if isinstance(each, torch.Generator)), None)
+        if generator is None:
+            return None
+        names = [name._asdict() for name in self._names.of_generator(generator)]
+        chain = self._provenance.generators.get(generator)
+        return {"names": names, "device": str(generator.device), **self._chain(chain or Chain((), None))}
+
+    def default_device(self) -> dict[str, Any] | None:
+        if self._provenance.default_device is None:
+            return None
+        device, index, chain = self._provenance.default_device
+        return {"device": device, "index": index, **self._chain(chain)}
 
     def homes(self) -> dict[str, int]:
         """Return the number of module parameters on each device."""

@@ -111,6 +111,9 @@ class Provenance:
 
     Attributes:
         histories: the histories of storages.
+        generators: where each random number generator of the program was created.
+        default_device: the argument of the last ``torch.set_default_device``, the number of the event, and the call;
+            None before it.
         modules: the events of each module, in order.
         operator, call: the last operator and the last torch function that raised.
         applying: whether a module is being moved.
@@ -121,6 +124,8 @@ class Provenance:
     def __init__(self, frames: Frames, device_of: Callable[[Tensor], str], by_function: bool = False) -> None:
         self.histories = Histories(frames, device_of)
         self.frames = frames
+        self.generators: weakref.WeakKeyDictionary[Any, Chain] = weakref.WeakKeyDictionary()
+        self.default_device: tuple[str, int, Chain] | None = None
         self.modules: weakref.WeakKeyDictionary[Any, list[ModuleEvent]] = weakref.WeakKeyDictionary()
         self.operator: Failed | None = None
         self.call: Failed | None = None
@@ -136,6 +141,9 @@ class Provenance:
         self.patch(module, "add_module", self._watch_add)
         self.patch(torch, "load", self._watch_load)
         self.patch(torch, "from_numpy", self._watch_from_numpy)
+        self.patch(torch, "set_default_device", self._watch_default_device)
+        if torch.Generator is not torch._C.Generator:  # the simulator's can be patched
+            self.patch(torch.Generator, "__init__", self._watch_generator)
         self.patch(_BaseDataLoaderIter, "__next__", self._watch_next)
         self._modes = (_Functions(self),) if self.by_function else (_Functions(self), _Operators(self))
         for mode in self._modes:
@@ -240,6 +248,21 @@ class Provenance:
             return result
 
         return from_numpy
+
+    def _watch_default_device(self, real: Any) -> Any:
+        def set_default_device(device: Any) -> None:
+            real(device)
+            index, chain = self.histories.next_index(), self.histories.calling_chain()
+            self.default_device = None if device is None else (str(device), index, chain)
+
+        return set_default_device
+
+    def _watch_generator(self, real: Any) -> Any:
+        def __init__(generator: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807 - the name of the real one
+            real(generator, *args, **kwargs)
+            self.generators[generator] = self.histories.calling_chain()
+
+        return __init__
 
     def _watch_next(self, real: Any) -> Any:
         def __next__(loader: Any) -> Any:  # noqa: N807 - the name that a traceback shows

@@ -1,0 +1,3 @@
+"""Transforms of images, second version: objects without weights."""
+
+from torchvision.transforms import *

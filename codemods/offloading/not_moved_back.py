@@ -201,7 +201,10 @@ def _share_a_condition(one: ProgramPoint, other: ProgramPoint) -> bool:
 
 
 def _unrestored(found: UnrestoredStage) -> Finding:
-    """Return the finding of a stage that may move a module, and beside which its placement is not restored."""
+    """Return the finding of a stage that may move a module, and beside which its placement is not restored.
+
+    It is an error: the class itself moves the module to the CPU, and restores its placement beside the other calls.
+    """
     tree = found.tree
     code, stage = tree.source(found.restore), tree.source(found.stage)
 
@@ -215,7 +218,7 @@ def _unrestored(found: UnrestoredStage) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT,
+        Severity.ERROR,
         tree.path,
         tree.span(found.stage),
         f"`{found.module}` may be left on the CPU by `{stage}`, and is used without `{code}`",

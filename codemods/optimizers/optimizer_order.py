@@ -1,13 +1,16 @@
 """## What it does
 Checks for optimizers that are constructed, or whose saved state is loaded, before the parameters reach their final
 device or are replaced, if that fails or trains incorrectly; and for copies of parameters (averages, slow weights,
-anchors) that are made before the move. If the order is harmless, it is reported as advice.
+anchors) that are made before the move. If the order is harmless, it is reported as advice. A fused or capturable
+optimizer whose state comes from a checkpoint that is mapped to the CPU is reported if the project's requirements accept
+PyTorch 2.1 or older.
 
 ## Why is this bad?
 `Module.to()` preserves the identity of the parameters, so Adam or SGD may be constructed before it. But Adagrad
 allocates its state in the constructor, on the CPU; a fused or capturable optimizer requires its parameters to be on the
 accelerator; `Optimizer.load_state_dict` copies state to the device of the parameters at that time; and a submodule that
-is replaced later has parameters that the optimizer does not hold, so they are silently never trained.
+is replaced later has parameters that the optimizer does not hold, so they are silently never trained. Before PyTorch
+2.1, it left the `step` of a fused optimizer where the checkpoint was mapped, and the first step after resuming failed.
 
 ## Example
 ```python
@@ -42,6 +45,7 @@ no statement in between needs it.
 ## References
 - [torch.optim](https://docs.pytorch.org/docs/stable/optim.html)
 - [pytorch/pytorch#7844](https://github.com/pytorch/pytorch/issues/7844)
+- [pytorch/pytorch#103256](https://github.com/pytorch/pytorch/issues/103256)
 - [Lightning-AI/pytorch-lightning#554](https://github.com/Lightning-AI/pytorch-lightning/pull/554)
 """
 
@@ -50,6 +54,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.optimizers._mapped_state import mapped_state_finding
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
@@ -74,7 +79,7 @@ _MESSAGES = {
 }
 _CONSTRUCTION_NOTES = {"copied": "the parameters are copied on the CPU here"}
 _USE_NOTES = {"copied": "the copies are used with tensors on the accelerator here"}
-_BY_SEVERITY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "harmless")
+_BY_SEVERITY = ("state-loaded", "eager-state", "replaced", "fused", "copied", "mapped", "harmless")
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
@@ -85,7 +90,10 @@ def detect(observations: Observations) -> Iterator[Finding]:
         if known is None or _BY_SEVERITY.index(hazard.kind) < _BY_SEVERITY.index(known.kind):
             grouped[hazard.built.key] = hazard
     for hazard in grouped.values():
-        yield _finding(observations, hazard)
+        if hazard.kind == "mapped":
+            yield mapped_state_finding(hazard, RULE.code, RULE.name)
+        else:
+            yield _finding(observations, hazard)
 
 
 def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:

@@ -55,6 +55,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.values import Origin
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import under_if
@@ -80,6 +81,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
         for operand in mismatch.cpu:
             for origin in operand.origins:
                 if origin.kind not in ("batch", "made") or (mismatch.opaque and _is_length(operand.text)):
+                    continue
+                if _may_be_a_number(mismatch, operand, origin):
                     continue
                 if (
                     operand.is_certain
@@ -143,11 +146,17 @@ def _certain_tensors(observations: Observations) -> set[tuple[int, tuple[str, ..
     }
 
 
+def _may_be_a_number(mismatch: DeviceMismatch, operand: Operand, origin: Origin) -> bool:
+    """Return whether a value deep in a batch of unknown structure may be a number: ``shapes[i][0][1]``."""
+    return mismatch.takes_numbers and not operand.is_certain and len(origin.path) >= _DEPTH_OF_NUMBERS
+
+
 def _is_length(text: str) -> bool:
     """Return whether an expression names lengths, which models that cannot be read may want on the CPU, or not use."""
     return not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
 
 
+_DEPTH_OF_NUMBERS = 3  # tensors are rarely nested as deep
 _LENGTHS = frozenset(("len", "lens", "length", "lengths"))
 
 

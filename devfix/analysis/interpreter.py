@@ -123,7 +123,9 @@ class AbstractInterpreter:
 
     def heap_object(self, pointer: Pointer) -> HeapObject:
         """Return the object at a pointer in the current state."""
-        return self.now.at(pointer.id)
+        if self.state is None:
+            raise Unreachable
+        return self.state.at(pointer.id)
 
     def new_env(self) -> int:
         """Create an empty environment and return its identifier."""
@@ -184,6 +186,9 @@ class AbstractInterpreter:
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
         """Return the value of a module's name, evaluated on first use; ``None`` if nothing binds it."""
+        known = self.now.lookup(module.env, name)
+        if known is not None:
+            return known
         seen: set[str] = set()  # modules may import everything from each other
         pending = [module]
         while pending:

@@ -6,6 +6,7 @@ The first use checks the shape and rebuilds the cache, so the placeholder itself
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, object_at
@@ -22,12 +23,17 @@ _SHAPE_ATTRIBUTES = frozenset("shape size numel nelement dim ndim".split())
 
 def rebuild_statements(interp: Interpreter, stmt: ast.If) -> list[ast.Assign]:
     """Return the assignments of an ``if`` that checks the shape of a placeholder and rebuilds it."""
-    checked = {
-        text_of(node.value)
-        for node in walk(stmt.test)
-        if isinstance(node, ast.Attribute) and node.attr in _SHAPE_ATTRIBUTES
-    }
+    checked = _checked_shapes(stmt.test)
+    if not checked:
+        return []
     return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _rebuilds(interp, inner, checked)]
+
+
+@lru_cache(maxsize=8192)
+def _checked_shapes(test: ast.expr) -> frozenset[str]:
+    """Return the expressions of whose shapes a condition tells."""
+    attributes = (node for node in walk(test) if isinstance(node, ast.Attribute))
+    return frozenset(text_of(node.value) for node in attributes if node.attr in _SHAPE_ATTRIBUTES)
 
 
 def builds_first(interp: Interpreter, stmt: ast.If) -> bool:
@@ -35,12 +41,16 @@ def builds_first(interp: Interpreter, stmt: ast.If) -> bool:
 
     The attribute that it compares and sets still has the value of an empty cache, 0 or -1.
     """
-    for test in ast.walk(stmt.test):
-        if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Gt, ast.Lt, ast.GtE, ast.LtE, ast.NotEq)):
-            for side in (test.left, test.comparators[0]):
-                if isinstance(side, ast.Attribute) and interp.evaluate(side) in _EMPTY and _sets(stmt.body, side):
-                    return True
-    return False
+    return any(interp.evaluate(side) in _EMPTY and _sets(stmt.body, side) for side in _compared_attributes(stmt.test))
+
+
+@lru_cache(maxsize=8192)
+def _compared_attributes(test: ast.expr) -> tuple[ast.Attribute, ...]:
+    """Return the attributes that a condition compares with something, in the order of ``ast.walk``."""
+    ordered = (ast.Gt, ast.Lt, ast.GtE, ast.LtE, ast.NotEq)
+    compared = [node for node in walk(test) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ordered)]
+    sides = [side for node in compared for side in (node.left, node.comparators[0])]
+    return tuple(side for side in sides if isinstance(side, ast.Attribute))
 
 
 _EMPTY = (Const(0), Const(-1))
@@ -59,7 +69,7 @@ def _sets(body: list[ast.stmt], attribute: ast.Attribute) -> bool:
     return attribute.attr in targets and len(targets) > 1
 
 
-def _rebuilds(interp: Interpreter, stmt: ast.Assign, checked: set[str]) -> bool:
+def _rebuilds(interp: Interpreter, stmt: ast.Assign, checked: frozenset[str]) -> bool:
     target = stmt.targets[0]
     if (
         len(stmt.targets) > 1

@@ -285,7 +285,7 @@ def _is_placed_by_framework(call_frame: CallFrame) -> bool:
     """Return whether a frame runs a method of a class that a framework gives a device: Lightning's ``self.device``."""
     function = call_frame.activation.function
     owner = function.owner if function is not None else None
-    names = external_bases(owner) if owner is not None else []
+    names = external_bases(owner) if owner is not None else ()
     return any(root_of(name) == "Placed" or name.startswith(DEVICE_PLACING_TRAINERS) for name in names)
 
 

@@ -85,3 +85,12 @@ def test_every_kind_of_start_reaches_the_main_function(met, main):
     program = f"def main(*args):\n    print(torch.ones(3).cuda() + torch.ones(3))\n{main}\n"
 
     assert met(program) == ["print(torch.ones(3).cuda() + torch.ones(3))"]
+
+
+def test_the_default_backend_of_process_groups_is_the_one_in_use(met):
+    program = PARSER.format(argument="parser.add_argument('--dist-backend', default={})")
+    summed = "torch.distributed.init_process_group(args.dist_backend)\ntorch.distributed.all_reduce(torch.ones(3))\n"
+
+    assert met(program.format("'nccl'") + summed)
+    assert not met(program.format("'gloo'") + summed)
+    assert not met(program.format("None") + summed)

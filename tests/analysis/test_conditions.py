@@ -25,6 +25,10 @@ AGREE = [
     pytest.param(
         "if torch.cuda.device_count() > 1:\n    m = nn.DataParallel(m)\nm.cuda()\nx = x.cuda()", id="device-count"
     ),
+    pytest.param("if torch.cuda.device_count() >= 1:\n    m.cuda()\nx = x.cuda()", id="any-device"),
+    pytest.param("if torch.cuda.device_count():\n    m.cuda()\nx = x.cuda()", id="any-device-as-a-flag"),
+    pytest.param("if torch.cuda.device_count() == 0:\n    pass\nelse:\n    m.cuda()\nx = x.cuda()", id="no-device"),
+    pytest.param("if torch.cuda.device_count() < 1:\n    pass\nelse:\n    m.cuda()\nx = x.cuda()", id="too-few"),
     pytest.param("if device.type == 'cuda':\n    m.cuda()\nx = x.cuda()", id="device-type"),
     pytest.param("if 'cuda' in str(device):\n    m.cuda()\nx = x.cuda()", id="device-text"),
     pytest.param("if device == 'cpu':\n    m.cpu()\nelse:\n    m.cuda()\nx = x.cuda()", id="device-is-not-cpu"),
@@ -49,6 +53,8 @@ AGREE = [
     ),
 ]
 DISAGREE = [
+    pytest.param("if torch.cuda.device_count() > 1:\n    m.cuda()", id="several-devices"),
+    pytest.param("if torch.cuda.device_count():\n    m.cuda()", id="any-device"),
     pytest.param("if args.cuda:\n    m.cuda()", id="flag-cuda"),
     pytest.param("if torch.cuda.is_available():\n    m.cuda()", id="available"),
     pytest.param("if cfg.fast:\n    m.cuda()\nelse:\n    x = x.cuda()", id="other-branch"),

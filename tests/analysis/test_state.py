@@ -136,3 +136,16 @@ def test_settings_behind_two_paths():
     assert joined.gradients
     assert joined.backends == {None, "nccl"}
     assert joined.current_is_zero is None
+
+
+def test_states_of_a_call_that_has_returned_are_dropped(analyse):
+    """Program points keep the calls that lead to them: with their states, they would keep the memory of each path."""
+    observations = analyse("""
+        def add(x, flag):
+            if flag:
+                return x + torch.ones(3)
+            return x
+        add(torch.ones(3).cuda(), unknown())
+    """)
+    (mismatch,) = observations.mismatches
+    assert all(frame.activation.returns == [] for frame in mismatch.point.call_stack)

@@ -29,3 +29,50 @@ def test_only_the_file_that_builds_it_changes(files, files_before_and_after, rep
     before, after = files_before_and_after(files)
 
     assert repair(CODE, before) == after
+
+
+RESUMED = """\
+  device = torch.device("cuda")
+  model = nn.Linear(4, 2).to(device)
+  optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+  checkpoint = torch.load("last.pt", map_location="cpu")
+  model.load_state_dict(checkpoint["model"])
+  optimizer.load_state_dict(checkpoint["optimizer"])
++ for group in optimizer.param_groups:
++     if group.get("fused") or group.get("capturable"):
++         for parameter in group["params"]:
++             if "step" in optimizer.state[parameter]:
++                 optimizer.state[parameter]["step"] = optimizer.state[parameter]["step"].to(parameter.device)
+  model(torch.randn(2, 4, device=device)).sum().backward()
+  optimizer.step()
+"""
+
+
+@pytest.mark.parametrize("declared", ["torch~=2.1.0", "numpy\ntorch==2.0.1"])
+def test_steps_of_a_fused_optimizer_are_moved_where_the_declared_release_leaves_them(
+    declared, tmp_path, before_and_after, repair
+):
+    (tmp_path / "requirements.txt").write_text(declared)
+    before, after = before_and_after(RESUMED)
+
+    assert repair(CODE, before) == after
+    assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize("declared", ["torch>=2.3", "", "torchvision==0.10.0"])
+def test_steps_stay_where_pytorch_may_restore_them_itself(declared, tmp_path, before_and_after, repair):
+    (tmp_path / "requirements.txt").write_text(declared)
+    before, _ = before_and_after(RESUMED)
+
+    assert repair(CODE, before) == before
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [('map_location="cpu"', "map_location=device"), ("fused=True", "fused=False"), (", fused=True", "")],
+)
+def test_state_on_the_accelerator_and_other_optimizers_need_no_move(old, new, tmp_path, before_and_after, repair):
+    (tmp_path / "requirements.txt").write_text("torch==2.0.1")
+    before = before_and_after(RESUMED)[0].replace(old, new)
+
+    assert repair(CODE, before) == before

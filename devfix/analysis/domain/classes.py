@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
@@ -37,8 +37,10 @@ __all__ = [
 ]
 
 
-def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
-    """Yield a class and its bases in (simplified) method resolution order."""
+@lru_cache(maxsize=2048)
+def mro(cls: ClassValue) -> tuple[ClassValue | External | Unknown, ...]:
+    """Return a class and its bases in (simplified) method resolution order."""
+    order: list[ClassValue | External | Unknown] = []
     seen: set[int] = set()
     pending: list[Value] = [cls]
     while pending:
@@ -47,14 +49,15 @@ def mro(cls: ClassValue) -> Iterator[ClassValue | External | Unknown]:
             continue
         seen.add(id(current))
         if isinstance(current, ClassValue) and current is not cls and (name := framework_name(current)):
-            yield External(name)
+            order.append(External(name))
         elif isinstance(current, ClassValue):
-            yield current
+            order.append(current)
             pending = [*current.bases, *pending]
         elif isinstance(current, External):
-            yield current
+            order.append(current)
         elif isinstance(current, (Unknown, Union, Pointer)):
-            yield Unknown()
+            order.append(Unknown())
+    return tuple(order)
 
 
 def framework_name(cls: ClassValue) -> str:
@@ -67,7 +70,8 @@ def framework_name(cls: ClassValue) -> str:
     return name if name and f"/{cls.module.path.replace(os.sep, '/')}".endswith(place) else ""
 
 
-def external_bases(cls: ClassValue) -> list[str]:
+@lru_cache(maxsize=2048)
+def external_bases(cls: ClassValue) -> tuple[str, ...]:
     """Return the full names of the library classes in a project class's bases; ``"?"`` stands for an unknown base."""
     names = []
     for base in mro(cls):
@@ -75,7 +79,7 @@ def external_bases(cls: ClassValue) -> list[str]:
             names.append(base.name)
         elif isinstance(base, Unknown):
             names.append("?")
-    return names
+    return tuple(names)
 
 
 def find_member(interp: Interpreter, cls: ClassValue, name: str, above: ClassValue | None = None) -> Value | None:

@@ -371,7 +371,8 @@ def object_at(memory: _Memory, value: Value | None, kind: type[Kind]) -> Kind | 
 
 def module_at(memory: _Memory, value: Value | None) -> Module | None:
     """Return the module that a value points to; ``None`` if it is no module."""
-    return object_at(memory, value, Module)
+    obj = memory.heap_object(value) if isinstance(value, Pointer) else None
+    return obj if isinstance(obj, Module) else None
 
 
 def join_objects(one: HeapObject, two: HeapObject) -> HeapObject:

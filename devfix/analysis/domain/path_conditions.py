@@ -7,12 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Opaque
 from devfix.analysis.domain.splits import take_side
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
+    Builtin,
     Const,
     Device,
     DeviceValue,
@@ -34,7 +36,16 @@ from devfix.syntax.tree import names_in, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assume", "assumed", "assumes_array", "condition_key", "implied", "is_known_tensor", "is_negative"]
+__all__ = [
+    "assume",
+    "assumed",
+    "assumes_array",
+    "condition_key",
+    "condition_symbol",
+    "implied",
+    "is_known_tensor",
+    "is_negative",
+]
 
 
 _MEMBER = " in "
@@ -50,12 +61,26 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
     order = _order_key(interp, test) if isinstance(test, ast.Compare) else ""
     if order:
         return order
-    value = _value_without_calls(interp, test)
-    symbol = getattr(value, "symbol", "")
+    symbol = condition_symbol(interp, _value_without_calls(interp, test))
     if symbol:
-        return str(symbol)
+        return symbol
     assert interp.activation is not None
     return f"{interp.activation.module.path}:{_scope(interp, test)}{text_of(test)}"
+
+
+def condition_symbol(interp: Interpreter, value: Value | None) -> str:
+    """Return the name under which a path remembers what it assumes of an unknown value; empty if it has none.
+
+    Of an object of an unknown class, what looks like a method may be a setting: ``config.debug``.
+    """
+    match value:
+        case Builtin(Pointer(number) as receiver, name):
+            owner = interp.heap_object(receiver)
+            return f"{owner.name}#{number}.{name}" if isinstance(owner, Opaque) else ""
+        case Builtin(Builtin() as receiver, name):
+            symbol = condition_symbol(interp, receiver)
+            return f"{symbol}.{name}" if symbol else ""
+    return str(getattr(value, "symbol", ""))
 
 
 _EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
@@ -99,8 +124,7 @@ def _constant_options(test: ast.Compare) -> frozenset[str] | None:
 
 def _subject(interp: Interpreter, test: ast.Compare) -> str:
     """Return the subject of a comparison: the symbol of its left side, or its text."""
-    value = _value_without_calls(interp, test.left)
-    symbol = getattr(value, "symbol", "")
+    symbol = condition_symbol(interp, _value_without_calls(interp, test.left))
     return symbol or f"{_scope(interp, test)}{text_of(test.left)}"
 
 
@@ -168,7 +192,8 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     interp.now.assumptions[key] = holds is not negative
     take_side(interp.now, key, holds is not negative)
     subject, member, _ = key.rpartition(_MEMBER)
-    for other in [each for each in interp.now.splits if member and each.startswith(subject + member) and each != key]:
+    similar = [each for each in interp.now.splits if each.startswith(subject + member)] if member else []
+    for other in (each for each in similar if each != key):
         outcome = _implied(interp.now.assumptions, subject, _options_of(other))
         if outcome is not None:
             take_side(interp.now, other, outcome)
@@ -195,10 +220,15 @@ _TESTS_TENSOR = re.compile(r"\b(isinstance\([^,]*, (\w+\.)*Tensor|is_tensor\()")
 
 def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
     """Return the one part that decides a condition, because the path knows the others; empty if there is none."""
-    if any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test)):
+    if _passes_arguments(test):
         return []  # a call may do anything: it is not evaluated again
     is_open = [part for part in test.values if interp.truth(part) is None]
     return is_open if len(is_open) == 1 else []
+
+
+@lru_cache(maxsize=8192)
+def _passes_arguments(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test))
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from devfix.analysis.domain.heap import Heap
 from devfix.analysis.domain.joins import join_entries
 from devfix.analysis.domain.objects import HeapObject, Module, join_objects
 from devfix.analysis.domain.runtime import Runtime
@@ -22,12 +23,14 @@ class Unreachable(Exception):
 class Base:
     """The definitions of imported modules: the same on every path, evaluated on first use.
 
-    ``journal`` lists the objects and environments that any path has written, in the order of the run.
+    ``journal`` lists the objects and environments that any path has written, in the order of the run; ``optimizers``
+    the optimizers that any path has made.
     """
 
     def __init__(self) -> None:
         self.journal: list[int] = []
-        self.heap: dict[int, HeapObject] = {}
+        self.optimizers: list[int] = []
+        self.heap = Heap()
         self.envs: dict[int, dict[str, Value]] = {}
 
     def absorb(self, state: State) -> None:
@@ -57,10 +60,14 @@ class Branch:
         return written
 
 
+_SETTINGS = Runtime()
+
+
 class State:
     """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.
 
-    ``fork`` copies lazily: an environment is copied when a fork first writes to it; heap objects are immutable.
+    ``fork`` copies lazily: an environment or a page of the heap is copied when a fork first writes to it; objects are
+    immutable.
     ``assumptions`` holds the assumed outcomes of unknown conditions, ``splits`` the two sides of earlier
     joins, ``saved`` the files that the path may have written, ``runtime`` PyTorch's
     settings.
@@ -68,25 +75,27 @@ class State:
 
     def __init__(self, base: Base) -> None:
         self.base = base
-        self.heap: dict[int, HeapObject] = {}
+        self.heap = Heap()
         self.envs: dict[int, dict[str, Value]] = {}
         self.assumptions: dict[str, bool] = {}
         self.splits: Splits = {}
         self.saved: frozenset[str] = frozenset()
-        self.runtime = Runtime()
+        self.runtime = _SETTINGS
         self.branch = Branch(None)
         self._owned: set[int] = set()
 
     def fork(self) -> State:
         """Return an independent copy."""
-        copy = State(self.base)
-        copy.heap = dict(self.heap)
+        copy = State.__new__(State)
+        copy.base = self.base
+        copy.heap = self.heap.copy()
         copy.envs = dict(self.envs)
         copy.assumptions = dict(self.assumptions)
         copy.splits = dict(self.splits)
         copy.saved = self.saved
         copy.runtime = self.runtime
         copy.branch = Branch(self.branch)
+        copy._owned = set()
         self._owned = set()
         return copy
 
@@ -98,8 +107,9 @@ class State:
     def lookup(self, key: int, name: str) -> Value | None:
         """Return the value of a name in one environment; ``None`` if it is not bound."""
         env = self.envs.get(key)
-        if env is not None and name in env:
-            return env[name]
+        found = env.get(name) if env is not None else None
+        if found is not None:
+            return found
         env = self.base.envs.get(key)
         return env.get(name) if env is not None else None
 
@@ -127,8 +137,7 @@ class State:
 
         A generator may yield such an object, before it raises.
         """
-        obj = self.heap.get(key)
-        return obj if obj is not None else self.base.heap.get(key, _ENDED)
+        return self.heap.get(key) or self.base.heap.get(key) or _ENDED
 
     def has(self, key: int) -> bool:
         """Return whether there is an object with this identifier."""
@@ -207,7 +216,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         return one
     joined = State(one.base)
     joined.branch, written = _written_since(one.branch, two.branch)
-    joined.heap = dict(two.heap)
+    joined.heap = two.heap.copy()
     objects: dict[int, tuple[HeapObject, HeapObject, HeapObject]] = {}
     for key in written:
         mine = one.heap.get(key) or one.base.heap.get(key)
@@ -218,8 +227,8 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
                 if reachable in ((True, False), (False, True)):
                     joined.heap[key] = mine if reachable[0] else theirs
                     continue
-            joined.heap[key] = join_objects(mine, theirs)
-            objects[key] = mine, theirs, joined.heap[key]
+            both = joined.heap[key] = join_objects(mine, theirs)
+            objects[key] = mine, theirs, both
         elif mine is not None:
             joined.heap[key] = mine
     names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.overlays import (
     accelerate,
+    config_nodes,
     deepspeed,
     diffusers_,
     function_transforms,
@@ -22,6 +23,7 @@ from devfix.analysis.overlays import (
     hyperpyyaml_,
     ignite,
     lightning,
+    option_classes,
     speechbrain,
     tracers,
     transformers_,
@@ -38,6 +40,7 @@ __all__ = ["OVERLAYS", "instance_kind"]
 
 OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
+    **config_nodes.OVERLAYS,
     **deepspeed.OVERLAYS,
     **function_transforms.OVERLAYS,
     **functional_modules.OVERLAYS,
@@ -45,6 +48,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     **hyperpyyaml_.OVERLAYS,
     **ignite.OVERLAYS,
     **lightning.OVERLAYS,
+    **option_classes.OVERLAYS,
     **speechbrain.OVERLAYS,
     **tracers.OVERLAYS,
     **transformers_.OVERLAYS,
@@ -53,6 +57,7 @@ OVERLAYS: dict[str, TransferFunction] = {
 # What an instance of a project class is that derives from one of these classes, by patterns of full names.
 _INSTANCES: dict[str, type[InstanceObject]] = {
     **{f"{name}*": transformers_.TrainerObject for name in DEVICE_PLACING_TRAINERS},
+    "tap.Tap": option_classes.TypedParserObject,
     "diffusers.*Pipeline": diffusers_.PipelineObject,
     "speechbrain.Brain": speechbrain.BrainObject,
     "speechbrain.core.Brain": speechbrain.BrainObject,

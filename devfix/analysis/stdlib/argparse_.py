@@ -28,9 +28,11 @@ from devfix.analysis.stdlib.instances import InstanceObject
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["ParserObject", "option_default", "value_by_name"]
+__all__ = ["ParserObject", "option_default", "option_of_class", "value_by_name"]
 
 _DEVICE_OPTIONS = frozenset({"device", "dev", "devices", "torch_device", "gpu_device", "train_device", "cuda_device"})
+
+_BACKENDS = frozenset({"nccl", "gloo"})  # of process groups: few users choose another one than the default
 
 
 def value_by_name(interp: Interpreter, symbol: str) -> Value:
@@ -104,10 +106,15 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         if isinstance(default.value, (int, float)):
             return Number(symbol)
         if isinstance(default.value, str):
-            return Text(symbol)
+            return default if default.value in _BACKENDS else Text(symbol)
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)
+
+
+def option_of_class(interp: Interpreter, name: str, default: Value) -> Value:
+    """Return the value of an option that an attribute of a class declares, given its default."""
+    return _option(interp, name, {"default": default})
 
 
 def _is_list(nargs: Value | None) -> bool:

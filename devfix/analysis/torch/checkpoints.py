@@ -40,6 +40,7 @@ __all__ = [
     "joined_path",
     "load",
     "load_file",
+    "loaded_at",
     "loaded_tensors",
     "note_origin_use",
     "note_use",
@@ -187,6 +188,12 @@ def loaded_tensors(interp: Interpreter, value: Value, depth: int = 0) -> Iterato
         elif depth < 3 and (container := object_at(interp, option, Container)) is not None:
             for inner in container.contents:
                 yield from loaded_tensors(interp, inner, depth + 1)
+
+
+def loaded_at(interp: Interpreter, value: Tensor) -> ProgramPoint:
+    """Return the ``torch.load`` that a loaded value comes from."""
+    number = next(origin.site_id for origin in value.origins if origin.kind == "load")
+    return list(interp.observations.loadings.values())[number].point
 
 
 def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_accelerator: bool) -> None:

@@ -42,19 +42,23 @@ def named_children(interp: Interpreter, obj: Module) -> Iterator[tuple[str, Poin
                 yield name, option
 
 
-def named_modules(
-    interp: Interpreter, pointer: Pointer, path: str = "", seen: set[int] | None = None
-) -> Iterator[tuple[str, Pointer]]:
+def named_modules(interp: Interpreter, pointer: Pointer, path: str = "") -> Iterator[tuple[str, Pointer]]:
     """Yield a module and all modules below it with their dotted paths, as ``Module.named_modules()`` does."""
-    seen = set() if seen is None else seen
-    module = module_at(interp, pointer)
-    if module is None or pointer.id in seen:
-        return
-    seen.add(pointer.id)
-    yield path, pointer
-    module = module_at(interp, pointer)
-    for name, inner in named_children(interp, module) if module is not None else ():
-        yield from named_modules(interp, inner, f"{path}.{name}" if path else name, seen)
+    seen = set[int]()
+    pending: list[tuple[str, Iterator[tuple[str, Pointer]]]] = [("", iter([(path, pointer)]))]
+    while pending:
+        prefix, parts = pending[-1]
+        for name, part in parts:
+            if part.id not in seen and module_at(interp, part) is not None:
+                seen.add(part.id)
+                full = prefix + name
+                yield full, part
+                module = module_at(interp, part)  # as it is now: the caller may have moved it
+                if module is not None:
+                    pending.append((f"{full}." if full else "", named_children(interp, module)))
+                break
+        else:
+            pending.pop()
 
 
 def weighted_modules(interp: Interpreter, pointer: Pointer) -> Iterator[tuple[str, Pointer, Module]]:

@@ -34,6 +34,7 @@ from devfix.analysis.observations.execution import OptimizerBuilt
 from devfix.analysis.stdlib.containers import DictObject, ListObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import checkpoints, module_tree
+from devfix.analysis.torch.releases import leaves_step_behind
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -70,6 +71,7 @@ class OptimizerObject(HeapObject):
         instance: an instance of ``own``.
         moved_late: the move of parameters after it was built.
         loaded: the latest load of its state.
+        mapped: the ``torch.load`` that mapped the state to the CPU, if it is ``fused`` or ``capturable``.
         settled: whether the program moves the state itself.
         missing: submodules that it lacks, each with the module that they were assigned to.
         replaced: the latest such assignment.
@@ -86,6 +88,7 @@ class OptimizerObject(HeapObject):
     instance: Pointer | None = field(default=None, metadata=equal_or(None))
     moved_late: ProgramPoint | None = field(default=None, metadata=LATEST)
     loaded: ProgramPoint | None = field(default=None, metadata=LATEST)
+    mapped: ProgramPoint | None = field(default=None, metadata=LATEST)
     settled: bool = field(default=False, metadata=EITHER)
     missing: frozenset[tuple[int, int]] = field(default=frozenset(), metadata=UNION)
     replaced: ProgramPoint | None = field(default=None, metadata=LATEST)
@@ -117,9 +120,20 @@ class OptimizerObject(HeapObject):
             step(interp, pointer, node)
         elif name == "load_state_dict":
             load_state(interp, pointer, node)
+            self._note_mapped_state(interp, pointer, args)
         elif name == "add_param_group" and args:
             add_group(interp, pointer, args[0])
         return UNKNOWN
+
+    def _note_mapped_state(self, interp: Interpreter, pointer: Pointer, args: list[Value]) -> None:
+        """Record where the state that a fused optimizer gets was mapped to the CPU."""
+        modules = [interp.now.at(key) for key in self.module_ids if interp.now.has(key)]
+        if not self.needs_accelerator or any(module.devices == {CPU} for module in modules):
+            return
+        for value in args:
+            for tensor in checkpoints.loaded_tensors(interp, value):
+                if tensor.device == CPU:
+                    interp.now.update(pointer, mapped=checkpoints.loaded_at(interp, tensor), settled=False)
 
     def _note_state_read(self, interp: Interpreter, pointer: Pointer) -> None:
         """Record that the program moves the state itself: ``for state in optimizer.state.values()`` with moves.
@@ -127,7 +141,8 @@ class OptimizerObject(HeapObject):
         https://github.com/pytorch/pytorch/issues/2830
         """
         stmt = interp.activation.stmt if interp.activation is not None else None
-        if isinstance(stmt, ast.For) and self.moved_late is not None and any(map(_is_move, ast.walk(stmt))):
+        is_open = self.moved_late is not None or self.mapped is not None
+        if isinstance(stmt, ast.For) and is_open and any(map(_is_move, ast.walk(stmt))):
             interp.now.update(pointer, settled=True)
 
 
@@ -176,6 +191,7 @@ def build(
         own=own,
     )
     pointer = interp.new(obj)
+    interp.base.optimizers.append(pointer.id)
     if own is not None:
         _construct(interp, own, pointer, args, keywords, node)
     return pointer
@@ -218,7 +234,9 @@ def add_group(interp: Interpreter, pointer: Pointer, value: Value) -> None:
 
 
 def _optimizers(interp: Interpreter) -> list[tuple[Pointer, OptimizerObject]]:
-    return [(Pointer(key), obj) for key, obj in interp.now.heap_objects() if isinstance(obj, OptimizerObject)]
+    """Return the optimizers that the current path has made."""
+    found = ((key, interp.now.at(key)) for key in interp.base.optimizers)
+    return [(Pointer(key), obj) for key, obj in found if isinstance(obj, OptimizerObject)]
 
 
 def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: ProgramPoint) -> None:
@@ -269,17 +287,20 @@ def load_state(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
 
 
 def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value) -> None:
-    """Record state that the program creates: ``optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)``."""
+    """Record state that the program writes: ``optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)``."""
     node: ast.expr = target
     while isinstance(node, ast.Subscript):
         node = node.value
-    if not (isinstance(node, ast.Attribute) and node.attr == "state" and isinstance(value, Tensor | Pointer)):
+    if not (isinstance(node, ast.Attribute) and node.attr == "state"):
         return
-    if isinstance(value, Tensor) and value.device == ACCELERATOR:
-        return
+    is_new = isinstance(value, Tensor | Pointer) and not (isinstance(value, Tensor) and value.device == ACCELERATOR)
     for option in alternatives(interp.evaluate(node.value)):
-        if isinstance(option, Pointer) and object_at(interp, option, OptimizerObject) is not None:
-            load_state(interp, option, target)
+        optimizer = object_at(interp, option, OptimizerObject)
+        if optimizer is not None and isinstance(option, Pointer):
+            if optimizer.mapped is not None:
+                interp.now.update(option, settled=True)
+            elif is_new:
+                load_state(interp, option, target)
 
 
 def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
@@ -293,11 +314,16 @@ def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     kinds: list[tuple[str, ProgramPoint]] = []
     if obj.moved_late is not None and not obj.settled:
         kinds.append((_hazard(obj), obj.moved_late))
+    if obj.mapped is not None and not obj.settled and leaves_step_behind(interp.program):
+        kinds.append(("mapped", obj.mapped))
     if obj.replaced is not None and _still_missing(interp, obj):
         kinds.append(("replaced", obj.replaced))
     for kind, cause in kinds:
         assert obj.allocated_at is not None
-        interp.observations.hazards.append(OptimizerHazard(kind, obj.name, obj.allocated_at, cause, point, obj.loaded))
+        latent = kind == "mapped" and interp.latent
+        interp.observations.hazards.append(
+            OptimizerHazard(kind, obj.name, obj.allocated_at, cause, point, obj.loaded, latent)
+        )
 
 
 def _hazard(obj: OptimizerObject) -> str:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import condition_key, implied, is_negative
+from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     CPU,
@@ -83,6 +83,8 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     else:
         value = interp.evaluate(test)
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
+        if outcome is None and _counts_accelerators(test):
+            outcome = not interp.scenario.no_accelerator
     if outcome is not None:
         return outcome
     holds = interp.now.assumptions.get(condition_key(interp, test))
@@ -113,7 +115,10 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
         case Unknown(symbol) | Number(symbol) | Text(symbol):
             assumed = interp.now.assumptions.get(symbol) if symbol else None
             return _flag_in_scenario(interp, symbol) if assumed is None and symbol else assumed
-        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound() | Builtin():
+        case Builtin():
+            symbol = condition_symbol(interp, value)
+            return truth_of(interp, Unknown(symbol)) if symbol else True
+        case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound():
             return True
         case Pointer():
             return interp.heap_object(value).truth()
@@ -141,6 +146,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = False
         if equal is None and _is_device_count(left) and isinstance(right_value, Const):
             equal = _device_count(interp) == right_value.value
+        if equal is None and _counts_accelerators(left) and right_value == Const(0):
+            equal = interp.scenario.no_accelerator
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = False if _have_other_types(interp, left, right) else implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
@@ -156,9 +163,9 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _compare_order(op, left_value.value, right_value.value)
-    is_device_count = _is_device_count(left) or (
-        interp.scenario.multi_accelerator and text_of(left).endswith("cuda.device_count()")
-    )
+    is_device_count = _is_device_count(left) or (interp.scenario.multi_accelerator and _counts_accelerators(left))
+    if _counts_accelerators(left) and isinstance(right_value, Const) and not is_device_count:
+        return _is_at_least_one(interp, op, right_value)
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
         return _compare_order(op, _device_count(interp), right_value.value)
     if _is_index(left_value) and isinstance(right_value, Const):
@@ -200,6 +207,19 @@ def _is_device_count(node: ast.expr) -> bool:
     """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``."""
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return last.lower() in DEVICE_COUNTS
+
+
+def _counts_accelerators(node: ast.expr) -> bool:
+    """Return whether an expression is the number of accelerators of the machine: ``torch.cuda.device_count()``."""
+    return isinstance(node, ast.Call) and text_of(node.func).endswith(".device_count")
+
+
+def _is_at_least_one(interp: Interpreter, op: ast.cmpop, limit: Const) -> bool | None:
+    """Compare the number of accelerators with a limit that no number, or each number from one on, satisfies."""
+    if interp.scenario.no_accelerator:
+        return _compare_order(op, 0, limit.value)
+    outcomes = {_compare_order(op, count, limit.value) for count in (1, 2, 1_000)}
+    return outcomes.pop() if len(outcomes) == 1 else None
 
 
 def _device_count(interp: Interpreter) -> int:

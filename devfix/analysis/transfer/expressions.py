@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
@@ -160,8 +161,8 @@ def _comprehend(
 ) -> tuple[list[Value], bool]:
     """Return the values of a comprehension, and whether they are exactly its elements."""
     assert interp.activation is not None
-    targets = [n.id for g in generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
-    saved = {name: interp.now.envs.get(interp.activation.env, {}).get(name) for name in targets}
+    names = interp.now.envs.get(interp.activation.env, {})
+    saved = {name: names.get(name) for generator in generators for name in _names_in_target(generator.target)}
     results, is_exact = _generate(interp, generators, produce)
     for name, value in saved.items():
         if value is None:
@@ -169,6 +170,11 @@ def _comprehend(
         else:
             interp.now.bind(interp.activation.env, name, value)
     return results, is_exact
+
+
+@lru_cache(maxsize=8192)
+def _names_in_target(target: ast.expr) -> tuple[str, ...]:
+    return tuple(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 
 
 def _generate(

@@ -126,7 +126,8 @@ def call_function(
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body)
         _execute_body(interp, function.node)
-        exits = list(activation.returns)
+        exits = activation.returns
+        activation.returns = []  # call stacks keep the activation: its states need not outlive the call
         if interp.state is not None:
             exits.append((interp.state, NONE))
         interp.state = State.join([state for state, _ in exits])

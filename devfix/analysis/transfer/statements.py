@@ -26,7 +26,7 @@ from devfix.analysis.transfer import (
     operators,
 )
 from devfix.analysis.transfer.loops import for_loop, sends_to_accelerator, while_loop
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -149,7 +149,7 @@ def _choose(interp: Interpreter, stmt: ast.Assign | ast.AnnAssign, choice: ast.I
 
 
 def _moves(body: list[ast.stmt]) -> bool:
-    calls = (node for stmt in body for node in ast.walk(stmt) if isinstance(node, ast.Call))
+    calls = (node for stmt in body for node in walk(stmt) if isinstance(node, ast.Call))
     return any(isinstance(call.func, ast.Attribute) and sends_to_accelerator(call, call.func.attr) for call in calls)
 
 
@@ -211,6 +211,7 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
         execute(interp, stmt.finalbody)
 
 
+@lru_cache(maxsize=4096)
 def _has_effects(handler: ast.ExceptHandler) -> bool:
     kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
     return any(isinstance(node, kinds) for node in ast.walk(handler))

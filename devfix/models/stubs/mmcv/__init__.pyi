@@ -1,0 +1,6 @@
+"""Configurations, whose settings are unknown."""
+
+# https://mmcv.readthedocs.io/en/v1.7.0/understand_mmcv/config.html
+class Config:
+    def fromfile(*args, **kwargs) -> Any: ...
+    def fromstring(*args, **kwargs) -> Any: ...

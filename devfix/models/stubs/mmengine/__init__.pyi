@@ -1,0 +1,6 @@
+"""Configurations, whose settings are unknown."""
+
+# https://mmengine.readthedocs.io/en/latest/advanced_tutorials/config.html
+class Config:
+    def fromfile(*args, **kwargs) -> Any: ...
+    def fromstring(*args, **kwargs) -> Any: ...

@@ -1,0 +1,3 @@
+"""Configurations, whose settings are unknown."""
+
+from mmengine import Config as Config

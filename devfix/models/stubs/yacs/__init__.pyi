@@ -1,0 +1,1 @@
+"""Configurations, whose settings are known where the program sets them."""

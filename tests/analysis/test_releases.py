@@ -1,0 +1,39 @@
+"""The oldest release of PyTorch that a project declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from devfix.analysis.program import Program
+from devfix.analysis.torch.releases import leaves_step_behind, oldest_release
+
+
+def declared(folder, name, text):
+    (folder / name).write_text(text)
+    (folder / "train.py").write_text("")
+    program = Program(lambda path: Path(path).read_text(encoding="utf-8"), str(folder))
+    program.search_from(str(folder / "train.py"))
+    return program
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "release"),
+    [
+        ("requirements.txt", "numpy\ntorch~=2.1.0\n", (2, 1)),
+        ("requirements.txt", "torch == 1.13.1 # with CUDA\n", (1, 13)),
+        ("pyproject.toml", 'dependencies = [\n    "torch>=2.4",\n]\n', (2, 4)),
+        ("environment.yml", "dependencies:\n  - pytorch=1.9.0\n", (1, 9)),
+        ("requirements.txt", "torchvision==0.10.0\ntorch\n", None),
+        ("requirements.txt", "torch<2.2\n", None),
+        ("notes.txt", "torch==1.9.0\n", None),
+    ],
+)
+def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, release, tmp_path):
+    assert oldest_release(declared(tmp_path, name, text)) == release
+
+
+@pytest.mark.parametrize(("text", "left"), [("torch>=2.2", False), ("torch~=2.1.0", True), ("torch", False)])
+def test_steps_are_left_behind_by_releases_that_are_declared(text, left, tmp_path):
+    assert leaves_step_behind(declared(tmp_path, "requirements.txt", text)) is left

@@ -14,8 +14,8 @@ RuntimeError: Expected all tensors to be on the same device, but found at least 
 
 **Recorded as unsupported** (:func:`unsupported_used`; the verdict is then inconclusive): ``jiterator``, child processes
 that use the device or train, DLPack and ``__cuda_array_interface__`` of device memory that leaves PyTorch, process
-groups of more than one process, loading of compiled TorchScript and exported programs from elsewhere and of operator libraries,
-and builds of C++ extensions.
+groups of more than one process, loading of compiled TorchScript and exported programs from elsewhere and of operator
+libraries, and builds of C++ extensions.
 
 **Approximated**: compilers run eagerly; CUDA graphs replay their calls; streams and events are in program order; memory
 statistics are constants; if the CPU uses another kernel than CUDA (attention, batch norm, recurrent cells), the error

@@ -240,7 +240,8 @@ def test_simulated_devices(verify, patched, project, device, text, kind, why):
 
     assert (code, document["verdict"]) == (0, "fixed"), document["reason"]
     assert (document["device"], document["device_type"], document["device_reason"]) == ("sim", kind, why)
-    assert f"{kind}:0" in document["reason"]
+    expected = "not been allocated on MPS device" if kind == "mps" else f"{kind}:0"
+    assert expected in document["reason"]
 
 
 def test_several_devices(verify, patched, project):

@@ -128,7 +128,7 @@ def test_the_moment_and_the_memory_by_device(nested: DeviceMap) -> None:
 
 def test_the_environment_is_what_the_script_is_told(nested: DeviceMap) -> None:
     told = nested.environment
-    assert (told.kind, told.simulated, told.available, told.names) == ("cuda", True, True, ("Simulated device",))
+    assert (told.kind, told.simulated, told.available, told.names) == ("cuda", True, True, ("NVIDIA A100-SXM4-40GB",))
     assert told.torch
 
 

@@ -365,10 +365,15 @@ def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> No
 
 
 def test_what_the_simulator_does_not_model_proves_nothing(tmp_path: Path) -> None:
-    graph = "if torch.cuda.is_available():\n    try:\n        torch.cuda.CUDAGraph()\n    except RuntimeError:\n        pass\nfor x, y in"
-    found = verdict(tmp_path, edited("for x, y in", graph, BROKEN), edited("for x, y in", graph))
+    kernel = (
+        "if torch.cuda.is_available():\n"
+        "    kernel = torch.cuda.jiterator._create_jit_fn('template <typename T> T f(T x) { return x; }')\n"
+        "    try:\n        kernel(torch.ones(2).cuda())\n    except Exception:\n        pass\n"
+        "for x, y in"
+    )
+    found = verdict(tmp_path, edited("for x, y in", kernel, BROKEN), edited("for x, y in", kernel))
     assert found.status == "inconclusive"
-    assert "torch.cuda.CUDAGraph" in found.reason
+    assert "torch.cuda.jiterator" in found.reason
 
 
 def test_a_script_that_fails_anywhere_proves_nothing(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ class Trial:
         kind: ``wrong`` if a verdict must refuse the patch, ``right`` if it must accept it.
         why: what makes a wrong patch wrong; empty for a right one.
         acceptable: the verdicts that are correct for the patch.
+        limit: the documented reason for which the verdict cannot refuse a wrong patch; empty if it must.
 
     """
 
@@ -58,6 +59,7 @@ class Trial:
     why: str
     edits: tuple[Edit, ...]
     acceptable: tuple[str, ...]
+    limit: str = ""
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,7 @@ def _program(folder: Path, data: Mapping[str, Any], words: Sequence[str]) -> Pro
             entry["why"],
             (repair if entry.get("base", True) else ()) + _edits(entry["edits"], script),
             tuple(entry["acceptable"]),
+            entry.get("limit", ""),
         )
         for entry in data["wrong"]
     ]

@@ -37,8 +37,8 @@ class Result:
 
     @property
     def is_off(self) -> bool:
-        """Whether the verdict is not one of the acceptable ones."""
-        return self.status not in self.trial.acceptable
+        """Whether the verdict is not one of the acceptable ones, and no documented limit explains that."""
+        return self.status not in self.trial.acceptable and not self.trial.limit
 
     def __str__(self) -> str:
         mark = "OFF" if self.is_off else "ok "

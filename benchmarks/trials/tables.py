@@ -18,14 +18,17 @@ def totals(results: Sequence[Result]) -> str:
     right = [result for result in results if result.trial.kind == "right"]
     refused = sum(result.is_refused for result in wrong)
     accepted = sum(not result.is_off for result in right)
+    limits = sum(not result.is_refused and bool(result.trial.limit) for result in wrong)
+    explained = f" ({limits} of them for a documented reason)" if limits else ""
     return (
-        f"{refused} of {len(wrong)} wrong patches are refused, {len(wrong) - refused} are called fixed.\n"
+        f"{refused} of {len(wrong)} wrong patches are refused, {len(wrong) - refused} are called fixed{explained}.\n"
         f"{accepted} of {len(right)} right repairs are accepted."
     )
 
 
 def markdown(results: Sequence[Result], torch_version: str, device: str) -> str:
     """Return the section: totals, a row for each program, and a row for each trial with an unexpected verdict."""
+    wrong = [result for result in results if result.trial.kind == "wrong"]
     name = "a simulated CUDA device" if device == "sim" else "a CUDA device"
     lines = [
         f"Made by `{_COMMAND}` on {name}, torch {torch_version}, Python {platform.python_version()}.",
@@ -36,6 +39,10 @@ def markdown(results: Sequence[Result], torch_version: str, device: str) -> str:
         "|---|---|---|---|",
         *(_row(program, results) for program in sorted({result.program for result in results})),
     ]
+    limits = [result for result in wrong if not result.is_refused and result.trial.limit]
+    if limits:
+        lines += ["", "| called fixed | limit |", "|---|---|"]
+        lines += [_line(f"{each.program}: {each.trial.name}", each.trial.limit) for each in limits]
     off = [result for result in results if result.is_off]
     if off:
         lines += ["", "| unexpected | patch | verdict | reason |", "|---|---|---|---|"]

@@ -119,10 +119,16 @@ def _changes(
 
 
 def _without_moved(changes: list[Change]) -> Iterator[Change]:
-    """Yield the changes without lines that only come in another order, as those of several processes do."""
+    """Yield the changes without lines that only come in another order, as those of several processes do.
+
+    Lines that say the same of other numbers stay in order: the first of them tells of the first epoch.
+    """
     ours = Counter(parse_line(each.ours) for each in changes if each.ours is not None)
     theirs = Counter(parse_line(each.theirs) for each in changes if each.theirs is not None)
-    moved_ours, moved_theirs = ours & theirs, ours & theirs
+    moved = ours & theirs
+    templates = Counter(line.template for line in moved)
+    moved = Counter({line: number for line, number in moved.items() if templates[line.template] == 1})
+    moved_ours, moved_theirs = moved.copy(), moved.copy()
     for change in changes:
         sides = [
             (moved, parse_line(text))

@@ -66,7 +66,8 @@ def _unobserved(options: argparse.Namespace, root: str) -> dict[str, Any]:
     _set_conditions(options)
     with devices.NoDevice():
         conditions.seed()
-        for name in [each for each in sys.modules if each.partition(".")[0] in (__package__, devices.SIMULATOR)]:
+        ours = (__package__, devices.SIMULATOR, "__mp_main__")
+        for name in [each for each in sys.modules if each.partition(".")[0] in ours]:
             del sys.modules[name]
         return _execute_script(options, root, None, None, ReturnedValues())
 

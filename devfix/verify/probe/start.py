@@ -9,6 +9,7 @@ import runpy
 import sys
 import threading
 import types
+from importlib.machinery import SourceFileLoader
 from typing import Any
 
 from . import notebook
@@ -51,6 +52,7 @@ def _run_file(path: str, program: str | None, returned: ReturnedValues) -> None:
     main: Any = types.ModuleType("__main__")
     main.__file__ = path
     main.__builtins__ = __builtins__
+    main.__loader__ = SourceFileLoader("__main__", path)
     sys.modules["__main__"] = main
     if program is not None:
         notebook.run(path, program, main.__dict__)

@@ -87,9 +87,13 @@ def test_settings_of_the_device_may_differ_beside_others_that_may_not():
 
 def test_lines_of_several_processes_may_come_in_another_order():
     assert changes("a 0.5\nb 0.25\nc 1.5\n", "b 0.25\na 0.5\nc 1.5\n") == []
-    assert changes("worker 1 has 0.5\nworker 2 has 1.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n") == []
+    assert changes("reader has 0.5\nwriter has 1.5\n", "writer has 1.5\nreader has 0.5\n") == []
     assert len(changes("a 0.5\nb 1.5\n", "b 1.5\na 0.5\na 0.5\n")) == 1
     assert len(changes("worker 1 has 1.5\nworker 2 has 0.5\n", "worker 2 has 1.5\nworker 1 has 0.5\n")) == 2
+
+
+def test_results_of_one_kind_stay_in_order():
+    assert len(changes("loss 0.5\nloss 1.5\n", "loss 1.5\nloss 0.5\n")) == 2
 
 
 def test_the_source_that_a_warning_shows_may_be_the_patched_one():

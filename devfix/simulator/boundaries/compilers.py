@@ -13,6 +13,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 import torch
@@ -144,6 +145,9 @@ def _wrapped(source: Any, compile_it: Callable[[], Any]) -> Any:
 def _script(obj: Any, *_: Any, **__: Any) -> Any:
     if isinstance(obj, type) or not callable(obj):
         return obj
+    if isinstance(obj, FunctionType) and obj.__module__.startswith("torch."):  # decompositions, imported on first use
+        with _suspended():
+            return _real["script"](obj)
     return _wrapped(obj, lambda: _real["script"](obj))
 
 

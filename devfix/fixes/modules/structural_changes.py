@@ -57,11 +57,13 @@ def structural_change(point: ProgramPoint, part: Pointer) -> StructuralChange | 
                 and _is_own_tensor(attached, key)
             ):
                 return StructuralChange(Pointer(key), attached, moved_at, is_tensor=True)
-            for parent in parents_of(state, key):
-                moved = state.at(parent).last_moved_at
-                if attached is not None and moved is not None and attached.time > moved.time:
-                    return StructuralChange(Pointer(parent), attached, moved)
-                parents.append(parent)
+            holders = parents_of(state, key)
+            moves = [(moved.time, parent, moved) for parent in holders if (moved := state.at(parent).last_moved_at)]
+            before = [each for each in moves if attached is not None and attached.time > each[0]]
+            if attached is not None and before:  # on several paths: the one that is written last
+                _, parent, moved = max(before, key=lambda each: each[:2])
+                return StructuralChange(Pointer(parent), attached, moved)
+            parents += holders
         pending = parents
     return None
 

@@ -15,6 +15,7 @@ from devfix.verify.loss_comparison import (
     update_cosine,
 )
 from devfix.verify.outputs import Difference, differences
+from devfix.verify.outputs.lines import has_computed_number
 from devfix.verify.records import Run
 from devfix.verify.training_invariants import describe_recipe_change
 
@@ -117,12 +118,15 @@ def _describe_other_difference(run: Run, other: Run) -> str:
 
 def changed_outputs(runs: Mapping[str, Run], name: str, reference: str) -> tuple[Difference, ...]:
     """Return what a run printed or wrote differently, or not at all; more lines, files and values are no difference."""
+    return tuple(each for each in _all_differences(runs, name, reference) if each.theirs is not None)
+
+
+def _all_differences(runs: Mapping[str, Run], name: str, reference: str) -> tuple[Difference, ...]:
     run, other = runs[name], runs[reference]
     again = runs.get(repeated(reference))
-    found = differences(
+    return differences(
         run.outputs, other.outputs, None if again is None else again.outputs, exact=not on_real_device(run, other)
     )
-    return tuple(each for each in found if each.theirs is not None)
 
 
 def _describe_first(changed: Sequence[Difference]) -> str:
@@ -139,9 +143,13 @@ def describe_evidence(run: Run, reference: Run) -> str | None:
 
 
 def describe_dependence(runs: Mapping[str, Run], observed: str, unobserved: str) -> str | None:
-    """Return how a run without the recorder differs from the one with it; None if only noise differs."""
+    """Return how a run without the recorder differs from the one with it; None if only noise differs.
+
+    Additional results of the observed run count: a script that detects the recorder may print what is expected.
+    """
     run, other = runs[unobserved], runs[observed]
     if run.stopped is None and run.outcome != other.outcome:
         return f"{unobserved} {run.outcome}, {observed} {other.outcome}"
-    changed = changed_outputs(runs, observed, unobserved)
+    changed = _all_differences(runs, observed, unobserved)
+    changed = tuple(each for each in changed if each.theirs is not None or has_computed_number(each.ours or ""))
     return _describe_first(changed) if changed else None

@@ -121,8 +121,8 @@ def _failed_after_training(runs: dict[str, Run]) -> bool:
     For example, the statement that prints the result is invalid on every device, and the patch fixes it as well.
     """
     reference = runs["original/cpu"]
-    ended = reference.failure is not None and not reference.device_error and runs["patched/cpu"].ok
-    return ended and agree(runs["patched/cpu"], reference) and match(runs, "patched/device", "original/cpu").good
+    failed = reference.failure is not None and not reference.device_error and bool(reference.losses)
+    return failed and runs["patched/cpu"].ok and agree(runs["patched/cpu"], reference) and match(runs, "patched/device", "original/cpu").good
 
 
 def _caught_device_error(runs: dict[str, Run]) -> bool:
@@ -149,9 +149,14 @@ def _difference_on_cpu(runs: dict[str, Run]) -> Comparison | None:
     return None if found.is_same else found
 
 
+def _is_too_short(patched: Run) -> bool:
+    """Whether a run has too few losses or optimizer steps to be evidence of a training."""
+    return len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS
+
+
 def _describe_shortcoming(patched: Run) -> str | None:
     """Return the reason why the losses are no evidence of a training; None if they are."""
-    if len(patched.losses) < MINIMUM_LOSSES or patched.steps < MINIMUM_STEPS:
+    if _is_too_short(patched):
         return (
             f"{len(patched.losses)} losses and {patched.steps} optimizer steps were recorded, at least "
             f"{MINIMUM_LOSSES} and {MINIMUM_STEPS} are required: let the script train longer"
@@ -197,10 +202,12 @@ def _repaired_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
     shortcoming = _describe_shortcoming(patched)
     evidence = f"{len(patched.losses)} losses over {patched.steps} steps {found.description}"
     if shortcoming is not None:
-        outputs = describe_evidence(patched, reference)
-        if outputs is None or len(patched.losses) >= MINIMUM_LOSSES:
+        can_prove = reference.ok and _is_too_short(patched)  # a failed reference did not produce all of its outputs
+        outputs = describe_evidence(patched, reference) if can_prove else None
+        if outputs is None:
             return Verdict("inconclusive", shortcoming, runs, reference=found.reference)
-        evidence = f"{outputs}; the script has {_count(len(patched.losses), 'loss')}"
+        losses, steps = _count(len(patched.losses), "loss"), _count(patched.steps, "optimizer step")
+        evidence = f"{outputs}; the script has {losses} and {steps}"
     error = _original_error(runs["original/device"])
     if not reference.ok:
         error += f"; without an accelerator, the original failed after its last step: {describe_ending(reference)}"

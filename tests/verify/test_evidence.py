@@ -332,3 +332,37 @@ def test_a_script_without_training_is_proved_by_its_outputs(ending: str, status:
     assert found.status == status, found.reason
     if status == "fixed":
         assert found.reason.startswith("the outputs match: ")
+
+
+def test_outputs_of_an_original_that_fails_everywhere_prove_nothing(tmp_path: Path) -> None:
+    result = "print(scores.mean().item())\n"
+    original = INFERENCE + result + "raise KeyError('result')\n"
+    patched = INFERENCE.replace("model(x)", "model(x.to(device))") + result
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == "inconclusive", found.reason
+
+
+def test_losses_without_steps_are_proved_by_outputs(tmp_path: Path) -> None:
+    losses = (
+        "for part in x.split(2):\n"
+        "    loss = nn.functional.mse_loss(model(part{moved}), torch.ones(2, 2, device=device))\n"
+        "    loss.requires_grad_().backward()\n"
+        "    print(loss.item())\n"
+    )
+    start = INFERENCE.split("with torch.no_grad")[0]
+    original, patched = (start + losses.format(moved=each) for each in ("", ".to(device)"))
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == "fixed", found.reason
+    assert "; the script has 4 losses and no optimizer steps; " in found.reason
+
+
+def test_results_that_appear_only_under_observation_prove_nothing(tmp_path: Path) -> None:
+    detection = "import sys\nif any('probe' in name for name in sys.modules): print(scores.mean().item())\n"
+    patched = INFERENCE.replace("model(x)", "model(x.to(device))")
+    original = INFERENCE + "print(scores.mean().item())\n"
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched + detection), "train.py")
+
+    assert found.status == "inconclusive", found.reason
+    assert "without the recorder" in found.reason

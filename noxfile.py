@@ -87,9 +87,10 @@ def conformance(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def programs(session: nox.Session) -> None:
-    """Run all feature programs that are right on CUDA on the simulator, and compare their numbers with the CPU's."""
+    """Run feature programs and the samples of PyTorch's own tests on the simulator, and compare them with the CPU."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-n", "auto", "tests/simulator/test_programs.py", env={"DEVFIX_ALL_PROGRAMS": "1"})
+    tests = ("tests/simulator/test_programs.py", "tests/simulator/test_pytorch_cases.py")
+    session.run("pytest", "-n", "auto", *tests, env={"DEVFIX_ALL_PROGRAMS": "1", "OMP_NUM_THREADS": "1"})
 
 
 @nox.session(default=False, python="3.11")

@@ -13,6 +13,7 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
+from .missing_kernels import note_missing_kernel
 from .missing_on_mps import check_mps
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
 from .state import CallContext, state
@@ -177,10 +178,14 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
         if device.type == "mps" and state.checks:
             check_mps(rule.name)
-        if rule.random and not state.shared_random and device is not UNASSIGNED:
-            with draw_from(device, kwargs):
-                return func(*args, **(kwargs or {}))
-        return func(*args, **kwargs) if kwargs else func(*args)
+        try:
+            if rule.random and not state.shared_random and device is not UNASSIGNED:
+                with draw_from(device, kwargs):
+                    return func(*args, **(kwargs or {}))
+            return func(*args, **kwargs) if kwargs else func(*args)
+        except RuntimeError as error:
+            note_missing_kernel(func, args, kwargs, error)
+            raise
 
     def _slow_gather(self, args: Any, kwargs: Any) -> tuple[Any, bool]:
         """Return first tag and whether tags differ, for tensors without a storage."""

@@ -13,7 +13,8 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from . import conversions, factories, kernels_checks, queries
+from . import conversions, factories, formulas, kernels_checks, queries
+from .missing_kernels import note_missing_kernel
 from .outputs import check_outputs
 from .patches import Patches
 from .state import CallContext, state
@@ -30,7 +31,7 @@ class DeviceFunctionMode(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.handlers: dict[Any, Handler] = {}
-        for module in (queries, conversions, factories, kernels_checks):
+        for module in (queries, conversions, factories, formulas, kernels_checks):
             self.handlers.update(module.handlers())
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -49,11 +50,17 @@ class DeviceFunctionMode(TorchFunctionMode):
                 if kwargs.get("out") is not None:
                     check_outputs(func, args, kwargs)
                 return result
+            except RuntimeError as error:
+                note_missing_kernel(func, args, kwargs, error)
+                raise
             finally:
                 state.call = outer_call
         state.call = CallContext(args)
         try:
             return func(*args)
+        except RuntimeError as error:
+            note_missing_kernel(func, args, None, error)
+            raise
         finally:
             state.call = outer_call
 

@@ -1,6 +1,7 @@
 """Operators without an MPS kernel, by the dispatch registrations of the installed PyTorch.
 
-The names are candidates from https://github.com/pytorch/pytorch/issues/141287; one counts as missing if
+The names are candidates from https://github.com/pytorch/pytorch/issues/141287 and from ``UNIMPLEMENTED_XFAILLIST`` in
+torch/testing/_internal/common_mps.py, PyTorch's list of tests that fail; one counts as missing if
 ``native_functions.yaml`` of the installed release registers a CUDA kernel for it and none for MPS.  Operators that
 aten/src/ATen/mps/MPSFallback.mm sends to the CPU are left out, because they work.
 """
@@ -18,25 +19,58 @@ from .operators import kernels
 __all__ = ["check_mps"]
 
 _CANDIDATES = (
+    "_adaptive_avg_pool3d",
+    "_ctc_loss",
     "_linalg_eigh",
-    "cauchy_",
+    "_linalg_eigvals",
+    "_pdist_forward",
+    "adaptive_max_pool3d",
+    "cauchy",
+    "fractional_max_pool2d",
+    "fractional_max_pool3d",
+    "frexp",
     "geqrf",
+    "hash_tensor",
+    "heaviside",
     "kthvalue",
     "linalg_eig",
+    "linalg_eigvals",
     "linalg_ldl_factor_ex",
     "linalg_ldl_solve",
     "linalg_lstsq",
-    "log_normal_",
+    "linalg_matrix_exp",
+    "log_normal",
+    "logspace",
+    "mode",
+    "multi_margin_loss",
+    "multilabel_margin_loss_forward",
     "ormqr",
+    "put",
+    "rrelu_with_noise",
     "segment_reduce",
+    "special_airy_ai",
+    "special_laguerre_polynomial_l",
+    "special_legendre_polynomial_p",
+    "special_log_ndtr",
+    "special_ndtri",
+    "take",
 )
+
+
+def _function(name: str) -> str:
+    """Return the function of an overload: ``put`` for ``aten::put_``, ``frexp`` for ``aten::frexp.Tensor_out``."""
+    base = name.split("::")[1].split(".")[0]
+    return base if base.startswith("_") else base.rstrip("_")
 
 
 @lru_cache(maxsize=1)
 def _missing() -> frozenset[str]:
-    table = kernels()
-    names = {name for name, kernel in table.items() if kernel.cuda and not kernel.mps}
-    return frozenset(name for name in names if name.split("::")[1].split(".")[0] in _CANDIDATES)
+    """Return the candidates of which no overload has kernels for both; composite overloads call the others."""
+    with_mps: dict[str, bool] = {}
+    for name, kernel in kernels().items():
+        if kernel.cuda:
+            with_mps[_function(name)] = with_mps.get(_function(name), False) or kernel.mps
+    return frozenset(name for name in _CANDIDATES if with_mps.get(name) is False)
 
 
 def check_mps(name: str) -> None:
@@ -46,7 +80,7 @@ def check_mps(name: str) -> None:
         NotImplementedError: with the text of aten/src/ATen/mps/MPSFallback.mm.
 
     """
-    if name not in _missing() or os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1":
+    if _function(name) not in _missing() or os.environ.get("PYTORCH_ENABLE_MPS_FALLBACK") == "1":
         return
     commit: Any = getattr(torch.version, "git_version", "")
     raise NotImplementedError(

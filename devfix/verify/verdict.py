@@ -121,8 +121,9 @@ def _failed_after_training(runs: dict[str, Run]) -> bool:
     For example, the statement that prints the result is invalid on every device, and the patch fixes it as well.
     """
     reference = runs["original/cpu"]
-    failed = reference.failure is not None and not reference.device_error and bool(reference.losses)
-    return failed and runs["patched/cpu"].ok and agree(runs["patched/cpu"], reference) and match(runs, "patched/device", "original/cpu").good
+    if reference.failure is None or reference.device_error or not reference.losses or not runs["patched/cpu"].ok:
+        return False
+    return agree(runs["patched/cpu"], reference) and match(runs, "patched/device", "original/cpu").good
 
 
 def _caught_device_error(runs: dict[str, Run]) -> bool:

@@ -8,6 +8,7 @@ import re
 import sys
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -278,7 +279,16 @@ def test_operators_that_mps_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
         x = torch.eye(3, device="mps")
         with pytest.raises(NotImplementedError, match="'aten::linalg_eig' is not currently implemented for the MPS"):
             torch.linalg.eig(x)
+        for call in (
+            lambda: torch.frexp(x),
+            lambda: x.mode(),
+            lambda: x.put(x.long(), x),
+            lambda: torch.linalg.lstsq(x, x),
+        ):
+            with pytest.raises(NotImplementedError, match="is not currently implemented for the MPS"):
+                call()
         assert torch.linalg.inv(x).device.type == "mps"
+        assert torch.linalg.svdvals(x).device.type == "mps"  # MPSFallback.mm sends linalg_svd to the CPU
         monkeypatch.setenv("PYTORCH_ENABLE_MPS_FALLBACK", "1")
         assert torch.linalg.eig(x)[0].device.type == "mps"
 
@@ -349,3 +359,26 @@ def test_a_module_that_is_imported_between_two_simulators_is_patched_as_well(mon
 def test_two_simulators_at_once_are_refused(sim: Simulator) -> None:
     with pytest.raises(RuntimeError, match="already active"), Simulator():
         pass
+
+
+@pytest.mark.parametrize("call", [torch.fft.fft, lambda x: torch.linalg.lu(x.float(), pivot=False)], ids=["fft", "lu"])
+def test_a_kernel_that_only_the_cpu_lacks_is_unsupported(call: Callable[[torch.Tensor], object]) -> None:
+    with Simulator():
+        with pytest.raises(RuntimeError):
+            call(torch.eye(4).half())
+        assert unsupported_used() == []  # the program's own error
+        with pytest.raises(RuntimeError):
+            call(torch.eye(4, device="cuda").half())
+        (feature,) = unsupported_used()
+    assert feature.startswith(("fft_fft (", "linalg_lu ("))
+
+
+@pytest.mark.parametrize("arguments", [(), (0,), (1, True)], ids=str)
+def test_gradients_of_products_have_the_rounding_errors_of_the_cpu(arguments: tuple[Any, ...]) -> None:
+    torch.manual_seed(0)
+    x = torch.rand(5, 5, requires_grad=True)
+    (expected,) = torch.autograd.grad(torch.prod(x, *arguments).square().sum(), x)
+    with Simulator():
+        on_device = x.detach().cuda().requires_grad_()
+        (found,) = torch.autograd.grad(on_device.prod(*arguments).square().sum(), on_device)
+        assert torch.equal(found.cpu(), expected)

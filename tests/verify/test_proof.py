@@ -345,7 +345,9 @@ def test_outputs_prove_what_too_few_losses_do_not(tmp_path: Path) -> None:
 
     found = verdict(tmp_path / "printing", shorter(BROKEN), shorter(FIXED))
     assert found.status == "fixed"
-    assert found.reason.startswith("the outputs match: printed output (2 lines); the script has 2 losses and 2 optimizer steps; ")
+    assert found.reason.startswith(
+        "the outputs match: printed output (2 lines); the script has 2 losses and 2 optimizer steps; "
+    )
 
     printing = '    print(f"loss {loss.item():.4f}")\n'
     silent = [shorter(script).replace(printing, "") for script in (BROKEN, FIXED)]

@@ -87,7 +87,14 @@ def prove(
     """
     folders = {"original": original, "patched": patched}
 
-    def make_run(name: str, *, float64: bool = False, frozen: Sequence[str] = (), unobserved: bool = False) -> Run:
+    def make_run(
+        name: str,
+        *,
+        float64: bool = False,
+        frozen: Sequence[str] = (),
+        unobserved: bool = False,
+        fast_clocks: bool = False,
+    ) -> Run:
         side, how = name.split("/")
         then = run_on if how == "device" else how
         first = setup_on if how == "device" and run_on == "cpu" else then
@@ -117,6 +124,7 @@ def prove(
             disk_mb=disk_mb,
             allow_read=allow_read,
             unobserved=unobserved,
+            fast_clocks=fast_clocks,
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -125,7 +133,13 @@ def prove(
 
 class _MakeRun(Protocol):
     def __call__(
-        self, name: str, *, float64: bool = False, frozen: Sequence[str] = (), unobserved: bool = False
+        self,
+        name: str,
+        *,
+        float64: bool = False,
+        frozen: Sequence[str] = (),
+        unobserved: bool = False,
+        fast_clocks: bool = False,
     ) -> Run: ...
 
 
@@ -157,13 +171,17 @@ class _Trial:
         self._runs.update(verdict.runs)
         return self._unless_observed(verdict) if verdict.good else verdict
 
-    def _start(self, name: str, *, of: str = "", float64: bool = False, unobserved: bool = False) -> Future[Run]:
+    def _start(
+        self, name: str, *, of: str = "", float64: bool = False, unobserved: bool = False, fast_clocks: bool = False
+    ) -> Future[Run]:
         """Start the run ``name``, which repeats the run ``of``, unless it is known."""
         if name in self._known:
             done: Future[Run] = Future()
             done.set_result(self._known[name])
             return done
-        return self._pool.submit(self._make, of or name, float64=float64, unobserved=unobserved)
+        return self._pool.submit(
+            self._make, of or name, float64=float64, unobserved=unobserved, fast_clocks=fast_clocks
+        )
 
     def _add(self, started: Mapping[str, Future[Run]]) -> None:
         self._runs.update({name: future.result() for name, future in started.items()})
@@ -172,7 +190,7 @@ class _Trial:
         """Return the verdict after a second run of the reference, and runs in float64, if they may change it."""
         for _ in _REFERENCES:
             reference = verdict.reference
-            if verdict.status not in ("loss-differs", "output-differs") or reference is None:
+            if verdict.status not in ("loss-differs", "output-differs", "not-fixed") or reference is None:
                 return verdict
             again = repeated(reference)
             if again in self._runs:
@@ -180,7 +198,7 @@ class _Trial:
             needed = [reference]
             if reference == "original/device" and self._runs["original/unchecked"].ok:
                 needed.append("original/unchecked")  # the original may have caught its device error
-            self._add({repeated(name): self._start(repeated(name), of=name) for name in needed})
+            self._add({repeated(name): self._start(repeated(name), of=name, fast_clocks=True) for name in needed})
             if not agree(self._runs[again], self._runs[reference]):
                 reason = "two runs of the reference differ: the script is nondeterministic"
                 return Verdict("inconclusive", reason, self._runs, reference)
@@ -202,7 +220,7 @@ class _Trial:
         if describe_dependence(self._runs, "patched/cpu", name) is None:
             return replace(verdict, runs=self._runs)
         again = repeated(name)
-        self._add({again: self._start(again, of="patched/cpu", unobserved=True)})
+        self._add({again: self._start(again, of="patched/cpu", unobserved=True, fast_clocks=True)})
         change = describe_dependence(self._runs, "patched/cpu", name)
         if change is None:
             return replace(verdict, runs=self._runs)

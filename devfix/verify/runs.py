@@ -124,6 +124,7 @@ def run(
     device_map: bool = False,
     allow_read: Sequence[str] = (),
     unobserved: bool = False,
+    fast_clocks: bool = False,
 ) -> Run:
     """Run a script in a scratch copy of its project.
 
@@ -159,6 +160,7 @@ def run(
         device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
         allow_read: files and folders that the run may read, although they are hidden or not copied by default.
         unobserved: run on the CPU without recording anything but the outputs.
+        fast_clocks: let the clocks of the ``time`` module run faster, so that no measured time is reproduced by chance.
 
     Raises:
         RunError: the run could not be made.
@@ -174,7 +176,7 @@ def run(
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     options += [*(["--provenance"] if provenance else []), *(["--map"] if device_map else [])]
     options += ["--freeze", " ".join(frozen)] if frozen else []
-    options += ["--unobserved"] if unobserved else []
+    options += [*(["--unobserved"] if unobserved else []), *(["--fast-clocks"] if fast_clocks else [])]
     environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:

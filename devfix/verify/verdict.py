@@ -133,6 +133,14 @@ def _caught_device_error(runs: dict[str, Run]) -> bool:
     return compare(runs, "patched/device", "original/unchecked").is_same
 
 
+def _describe_caught_error(runs: dict[str, Run]) -> str | None:
+    """Return how device errors that the script catches, or that end a thread, change its results; None if none do."""
+    if not runs["original/unchecked"].ok or on_real_device(runs["original/device"]):
+        return None
+    found = compare(runs, "original/device", "original/unchecked")
+    return None if found.is_same else f"the script goes on after a device error, which remains: {found.description}"
+
+
 def _original_error(original: Run) -> str:
     """Return the original's error, on one line."""
     if original.failure is not None:
@@ -262,6 +270,9 @@ def _judge_silent(runs: dict[str, Run]) -> Verdict:
     on_cpu = _difference_on_cpu(runs)
     on_device = compare(runs, "patched/device", "original/device")
     if on_cpu is None and on_device.is_same:
+        caught = _describe_caught_error(runs)
+        if caught is not None:
+            return Verdict("not-fixed", caught, runs, reference="original/device")
         same = "the original runs on the accelerator, and the patched script trains identically"
         return Verdict("no-error", same, runs)
     if not trains_more(patched, original):

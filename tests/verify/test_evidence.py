@@ -366,3 +366,120 @@ def test_results_that_appear_only_under_observation_prove_nothing(tmp_path: Path
 
     assert found.status == "inconclusive", found.reason
     assert "without the recorder" in found.reason
+
+
+LATE = """\
+import atexit, json, sys, threading, time
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+weights = torch.tensor([1.0, 2.0])
+started = time.perf_counter()
+best = float("inf")
+
+
+def train():
+    global best
+    for step in range(5):
+        loss = (model(torch.randn(8, 4).to(device)).square() * weights).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if loss.item() < best:
+            best = loss.item()
+            print("new best")
+    print(f"travel time error {best:.4f} s ({time.perf_counter() - started:.2f} s)")
+    json.dump({"speed": best, "time": time.perf_counter() - started}, open("metrics.json", "w"))
+
+
+def report():
+    print(f"the end: {model.bias.sum().item():.6f}")
+
+
+atexit.register(report)
+train()
+"""
+PLACED = edited("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.0], device=device)", LATE)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("model.bias.sum().item()", "0.0"),
+        ("time error {best:.4f}", "time error {0.7 * best:.4f}"),
+        ('"speed": best', '"speed": 0.7 * best'),
+        ("            best = loss.item()\n", ""),
+        ("atexit.register(report)\n", ""),
+    ],
+    ids=["exit handler", "printed with a unit", "named as a speed", "printed more often", "handler removed"],
+)
+def test_results_that_look_like_noise_are_compared(old: str, new: str, tmp_path: Path) -> None:
+    found = prove(project(tmp_path / "a", LATE), project(tmp_path / "b", edited(old, new, PLACED)), "train.py")
+
+    assert found.status == "output-differs", found.reason
+
+
+def test_times_are_no_results(tmp_path: Path) -> None:
+    found = prove(project(tmp_path / "a", LATE), project(tmp_path / "b", PLACED), "train.py")
+
+    assert found.status == "fixed", found.reason
+
+
+@pytest.mark.parametrize(
+    "started",
+    [
+        "thread = threading.Thread(target=train)\nthread.start()\nthread.join()\n",
+        "try:\n    train()\nexcept RuntimeError:\n    print('skipped')\n",
+    ],
+    ids=["in a thread", "caught"],
+)
+@pytest.mark.parametrize(("patched", "status"), [(LATE, "not-fixed"), (PLACED, "fixed")], ids=["useless", "right"])
+def test_an_error_that_does_not_end_the_script_remains(started: str, patched: str, status: str, tmp_path: Path) -> None:
+    def starting(script: str) -> str:
+        return script.removesuffix("train()\n") + started
+
+    found = prove(project(tmp_path / "a", starting(LATE)), project(tmp_path / "b", starting(patched)), "train.py")
+
+    assert found.status == status, found.reason
+
+
+SCALED = """\
+import numpy
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2)
+model.scale = torch.ones(2)
+model.to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+losses = []
+for step in range(5):
+    loss = (model(torch.randn(8, 4, device=device)) * model.scale).square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.detach().cpu())
+print(numpy.mean(losses))
+"""
+
+
+def test_a_parameter_that_does_not_train_is_no_other_training(tmp_path: Path) -> None:
+    patched = edited("torch.ones(2)", "nn.Parameter(torch.ones(2), requires_grad=False)", SCALED)
+    found = prove(project(tmp_path / "a", SCALED), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == "fixed", found.reason
+
+
+def test_a_mean_of_numbers_is_the_mean_of_tensors(tmp_path: Path) -> None:
+    right = edited("torch.ones(2)", "torch.ones(2, device=device)", SCALED)
+    original = edited("loss.detach().cpu()", "loss.detach()", right)
+    patched = edited("loss.detach().cpu()", "loss.item()", right)
+    found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
+
+    assert found.status == "fixed", found.reason

@@ -28,7 +28,7 @@ MOST_FILES = 2_000
 MOST_BYTES = 2 << 30
 MOST_SECONDS = 10.0
 
-_SKIPPED_FOLDERS = frozenset({"__pycache__", ".git", ".ipynb_checkpoints"})
+_SKIPPED_FOLDERS = frozenset({".git", ".ipynb_checkpoints"})
 
 
 class Unreadable(Exception):
@@ -214,6 +214,8 @@ def _walk(folders: Mapping[str, Path]) -> Iterator[tuple[str, str, Identity]]:
                 with suppress(OSError):
                     inner = f"{name}{entry.name}"
                     if not entry.is_dir(follow_symlinks=False):
+                        if entry.name.endswith(".pyc"):
+                            continue
                         state = entry.stat(follow_symlinks=False)
                         identity = Identity(state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
                         yield inner, entry.path, identity

@@ -10,12 +10,14 @@ from functools import lru_cache
 from typing import NamedTuple, Union
 
 from devfix.verify.outputs import vocabulary
-from devfix.verify.outputs.rounding import printed_agree
+from devfix.verify.outputs.rounding import printed_agree, same_in_float32
 from devfix.verify.outputs.vocabulary import NUMBER, VARYING, is_number
 
 __all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
 
 _TOKEN = re.compile(rf"(?<![A-Za-z_])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
+
+_NUMBERS = re.compile(NUMBER)
 
 #: Product of the numbers of lines of two blocks that are aligned by their text without numbers.
 _LARGEST_ALIGNMENT = 40_000
@@ -61,7 +63,23 @@ def text_agrees(ours: str, theirs: str, repeated: str | None, exact: bool) -> bo
     """Whether two single texts agree, apart from what differs by nature or between the two runs of the original."""
     if ours == theirs or (repeated is not None and _is_all_noise(theirs, repeated)):
         return True
-    return _agrees(parse_line(ours), parse_line(theirs), _noise(theirs, repeated), exact)
+    if not _agrees(parse_line(ours), parse_line(theirs), _noise(theirs, repeated), exact):
+        return False
+    return _measurements_agree(ours, theirs, theirs if repeated is None else repeated, exact)
+
+
+def _measurements_agree(ours: str, theirs: str, repeated: str, exact: bool) -> bool:
+    """Whether times and speeds agree that the repetition, whose clocks run faster, reproduces: they are results."""
+    pieces = [vocabulary.measurements(text) for text in (ours, theirs, repeated)]
+    if len({len(each) for each in pieces}) > 1:
+        return True
+    for mine, expected, again in zip(*pieces):
+        if mine != expected == again:
+            numbers = [_NUMBERS.findall(each) for each in (mine, expected)]
+            for one, other in zip(*numbers):
+                if one != other and not vocabulary.may_be_measured(other) and not _token_agrees(one, other, exact):
+                    return False
+    return True
 
 
 def line_changes(
@@ -135,7 +153,9 @@ def _without_moved(changes: list[Change]) -> Iterator[Change]:
             for moved, text in ((moved_ours, change.ours), (moved_theirs, change.theirs))
             if text is not None
         ]
-        if all(moved[line] for moved, line in sides):
+        if len(sides) == 2 and sides[0][1] == sides[1][1]:  # they differ in a measurement only
+            yield change
+        elif all(moved[line] for moved, line in sides):
             for moved, line in sides:
                 moved[line] -= 1
         elif len(sides) == 2 or not _may_be_alone(change.ours or change.theirs or ""):
@@ -157,7 +177,7 @@ def _is_about_device(ours: str, theirs: str) -> bool:
     if len(pieces[0]) != len(pieces[1]):
         return all(map(_may_be_alone, (ours, theirs)))
     different = [pair for pair in zip(*pieces) if parse_line(pair[0]) != parse_line(pair[1])]
-    return all(all(map(_may_be_alone, pair)) for pair in different)
+    return bool(different) and all(all(map(_may_be_alone, pair)) for pair in different)
 
 
 def _numbered(lines: Sequence[str]) -> list[tuple[int, str]]:
@@ -277,4 +297,6 @@ def _agrees(ours: Line, theirs: Line, noise: frozenset[int], exact: bool) -> boo
 def _token_agrees(ours: str, theirs: str, exact: bool) -> bool:
     if VARYING in (ours, theirs):
         return ours == theirs
-    return not exact and bool(is_number(ours) and is_number(theirs)) and printed_agree(ours, theirs)
+    if not is_number(ours) or not is_number(theirs):
+        return False
+    return same_in_float32(ours, theirs) if exact else printed_agree(ours, theirs)

@@ -1,4 +1,4 @@
-"""Agreement of numbers of two runs on a real accelerator, whose kernels round differently."""
+"""Agreement of numbers that are rounded differently, by the kernels of a real accelerator or by their type."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from collections.abc import Sequence
 
 from devfix.verify.tolerances import ABSOLUTE, NORM_RATIO, RELATIVE_OF_RESULTS, SAME_DIRECTION
 
-__all__ = ["arrays_agree", "numbers_agree", "printed_agree", "same_kind"]
+__all__ = ["arrays_agree", "numbers_agree", "printed_agree", "same_in_float32", "same_kind"]
+
+#: Least number of printed digits of a float32, and the relative rounding error of a sum of some.
+_DIGITS = 7
+_FLOAT32 = 1e-6
 
 
 def numbers_agree(ours: float, theirs: float, unit: float = 0.0) -> bool:
@@ -20,6 +24,15 @@ def numbers_agree(ours: float, theirs: float, unit: float = 0.0) -> bool:
 def printed_agree(ours: str, theirs: str) -> bool:
     """Whether two printed numbers are equal up to rounding and one unit of the last printed decimal."""
     return numbers_agree(float(ours), float(theirs), max(_unit(ours), _unit(theirs)))
+
+
+def same_in_float32(ours: str, theirs: str) -> bool:
+    """Whether two numbers, printed with all digits, are a result in float32 and in float64.
+
+    A list of losses has another type if it holds Python's numbers instead of tensors.
+    """
+    digits = (len(each.lower().partition("e")[0].lstrip("+-0.").replace(".", "")) for each in (ours, theirs))
+    return min(digits) >= _DIGITS and math.isclose(float(ours), float(theirs), rel_tol=_FLOAT32)
 
 
 def _unit(printed: str) -> float:

@@ -9,10 +9,13 @@ __all__ = [
     "NUMBER",
     "VARYING",
     "is_failure",
+    "is_memory_key",
     "is_moment",
     "is_number",
     "is_varying_key",
     "is_warning",
+    "may_be_measured",
+    "measurements",
     "mentions_device",
     "name_pattern",
     "neutral",
@@ -87,6 +90,17 @@ _SUBSTITUTIONS = tuple(
     )
 )
 
+#: The substitutions of :data:`_SUBSTITUTIONS` that replace measurements: numbers with a unit or a label.
+_MEASUREMENTS = tuple(
+    pattern for pattern, _ in _SUBSTITUTIONS if _UNITS in pattern.pattern or _LABELS in pattern.pattern
+)
+
+_MEMORY = re.compile(
+    r"(?<![a-z])(?:mem|memory|vram|rss|allocated|reserved)(?![a-z])(?:[^a-z]|(?<![a-z])(?:usage|used|use|peak|max|total|free|"
+    r"cached|allocated|reserved|available|gpu|cuda|cpu|is|of|in|at|[kmgt]i?b)(?![a-z]))*$",
+    re.IGNORECASE,
+)
+
 #: A quick look: a line without any of these has nothing that differs by nature.
 _MAY_VARY = re.compile(
     r"devfix|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{8}|line|\.py|\.ipynb"
@@ -119,6 +133,30 @@ def neutral(line: str) -> str:
     return line
 
 
+def measurements(line: str) -> tuple[str, ...]:
+    """Return the pieces of a line that :func:`neutral` takes for times or speeds, with their labels and units.
+
+    Amounts of memory are left out: they depend on the device.
+    """
+    found = []
+    if len(line) <= LONGEST and _MAY_VARY.search(line):
+        for pattern, replacement in _SUBSTITUTIONS:
+            if pattern in _MEASUREMENTS:
+                pieces = ((match[0], line[: match.end()]) for match in pattern.finditer(line))
+                found += [piece for piece, before in pieces if not _is_memory(piece, before)]
+            line = pattern.sub(replacement, line)
+    return tuple(found)
+
+
+def _is_memory(piece: str, before: str) -> bool:
+    return _MEMORY.search(re.split(NUMBER, before[-80:])[-2] if re.search(NUMBER, before[-80:]) else piece) is not None
+
+
+def may_be_measured(number: str) -> bool:
+    """Whether two runs can measure the same time by chance: it has fewer than two digits that count."""
+    return len(re.sub(r"[eE].*|\D", "", number).strip("0")) < 2
+
+
 def mentions_device(text: str) -> bool:
     """Whether a text is about devices, or has the name of one."""
     return _DEVICE_WORDS.search(text) is not None
@@ -148,7 +186,16 @@ def is_number(text: str) -> bool:
 
 def is_varying_key(key: str) -> bool:
     """Whether the name of a value says that it is a time, a speed or an amount of memory."""
-    return _LABEL.search(re.split(r"[./:]", key)[-1].replace("_", " ")) is not None
+    return _LABEL.search(_last_name(key)) is not None
+
+
+def is_memory_key(key: str) -> bool:
+    """Whether the name of a value says that it is an amount of memory."""
+    return _MEMORY.search(_last_name(key)) is not None
+
+
+def _last_name(key: str) -> str:
+    return re.split(r"[./:]", key)[-1].replace("_", " ")
 
 
 def is_moment(number: float) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["ManualUpdates", "digest", "gradient_norm", "untracked"]
+__all__ = ["ManualUpdates", "digest", "gradient_norm", "trainable", "untracked"]
 
 
 @contextmanager
@@ -18,6 +18,11 @@ def untracked() -> Iterator[None]:
 
     with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
         yield
+
+
+def trainable(parameters: Iterable[Any]) -> list[Any]:
+    """Return the parameters that an optimizer can train: those that require or have a gradient."""
+    return [each for each in parameters if each.requires_grad or each.grad is not None]
 
 
 def digest(tensors: Iterable[Any]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import hashlib
 import os
 import resource
 import sys
 import time
 import traceback
+import weakref
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -77,6 +79,8 @@ def _set_conditions(options: argparse.Namespace) -> list[str]:
     unsupported: list[str] = []
     conditions.use_one_process()
     conditions.use_foreach_optimizers()
+    if options.fast_clocks:
+        conditions.speed_up_clocks()
     if not options.compile:
         conditions.run_compilers_eagerly(options.simulator)
     elif options.device in devices.SIMULATED:  # compiled code bypasses the simulator
@@ -108,11 +112,12 @@ def _execute_script(
 ) -> dict[str, Any]:
     """Run the script to its end; return its exception or None, its exit code, and the origins of the failing values."""
     exception, exit_code, story = None, 0, None
+    weakref.finalize._registry.clear()  # type: ignore[attr-defined]  # those of the process that forked this one
     try:
         start.execute(options, returned)
         _record_device_map(recorder)
     except EnoughSteps:
-        pass
+        return {"exception": None, "exit_code": 0, "story": None}
     except SystemExit as stop:
         exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
         if exit_code != 0 and stop.__context__ is not None:
@@ -126,6 +131,7 @@ def _execute_script(
         story = _failure_story(provenance, error)
         _record_device_map(recorder, error)
         traceback.print_exc()
+    atexit._run_exitfuncs()  # they print and write results, too
     return {"exception": exception, "exit_code": exit_code, "story": story}
 
 
@@ -181,6 +187,7 @@ def parser() -> argparse.ArgumentParser:
         "--map", action="store_true", help="record the device of every tensor after the first steps, then end the run"
     )
     made.add_argument("--unobserved", action="store_true", help="run without recording anything, on the CPU")
+    made.add_argument("--fast-clocks", action="store_true", help="let the clocks of the time module run faster")
     made.add_argument("--root", help="the project's folder, to recognize frames of the user's code")
     made.add_argument("--copy-of", help="the original of --root, from which nothing is imported")
     made.add_argument("--program", help="JSON file with the cells of SCRIPT, a notebook")

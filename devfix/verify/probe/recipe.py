@@ -7,7 +7,7 @@ import hashlib
 import json
 from typing import Any
 
-from .parameters import untracked
+from .parameters import trainable, untracked
 
 __all__ = ["Recipe"]
 
@@ -93,9 +93,10 @@ class Recipe:
         self._note(type(optimizer).__name__, groups)
 
     def _shapes_of(self, parameters: list[Any]) -> str:
-        key = (id(parameters), len(parameters))
+        training = trainable(parameters)
+        key = (id(parameters), len(training))
         if key not in self._shapes:
-            shapes = str([tuple(each.shape) for each in parameters])
+            shapes = str([tuple(each.shape) for each in training])
             self._shapes[key] = hashlib.sha256(shapes.encode()).hexdigest()[:12]
         return self._shapes[key]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .parameters import ManualUpdates, digest, gradient_norm, untracked
+from .parameters import ManualUpdates, digest, gradient_norm, trainable, untracked
 from .phases import Phases
 from .recipe import Recipe
 from .trained import TrainedParameters
@@ -167,9 +167,9 @@ class Recorder:
         }
 
     def _optimized_parameters(self) -> list[Any]:
-        """Return the optimizers' parameters, each once."""
+        """Return the optimizers' parameters, each once, without those that do not train."""
         groups = (group for optimizer in self.optimizers for group in optimizer.param_groups)
-        found = {id(parameter): parameter for group in groups for parameter in group["params"]}
+        found = {id(parameter): parameter for group in groups for parameter in trainable(group["params"])}
         return list(found.values())
 
 

@@ -11,6 +11,7 @@ import torch
 from .autocast.regions import patch_autocast
 from .boundaries.compilers import patch_compilers, run_compilers_eagerly
 from .boundaries.exchange import extensions, patch_exchange
+from .boundaries.launchers import patch_launchers
 from .boundaries.processes import child_worked, patch_processes
 from .cuda_api import streams
 from .cuda_api.cuda import patch_cuda
@@ -74,6 +75,7 @@ class Simulator:
         patch_exchange(patches)
         patch_gradients(patches)
         patch_processes(patches)
+        patch_launchers(patches)
         patch_compilers(patches)
         patch_overrides(patches, DeviceFunctionMode)
         self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
+import subprocess
 import sys
 import threading
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -382,3 +385,18 @@ def test_gradients_of_products_have_the_rounding_errors_of_the_cpu(arguments: tu
         on_device = x.detach().cuda().requires_grad_()
         (found,) = torch.autograd.grad(on_device.prod(*arguments).square().sum(), on_device)
         assert torch.equal(found.cpu(), expected)
+
+
+def test_another_python_program_is_unsupported(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("")
+    with Simulator():
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        subprocess.run(["true"], check=True)
+        assert unsupported_used() == []
+        os.system(f"{sys.executable} {script}")
+        assert unsupported_used() == ["a Python program in a child process"]
+    with Simulator():
+        assert unsupported_used() == []
+        subprocess.run([sys.executable, str(script)], check=True)
+        assert unsupported_used() == ["a Python program in a child process"]

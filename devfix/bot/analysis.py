@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devfix import config, sources
+from devfix.bot import patch
 from devfix.bot.hunk_groups import HunkGroup, group_hunks
 from devfix.bot.paths import refusal
 from devfix.engine import fixpoint
@@ -47,9 +48,7 @@ class Analysis:
     @property
     def diff(self) -> bytes:
         """The patch, for ``git apply``."""
-        from devfix.vcs import unified_diff
-
-        return unified_diff.unified(self.outcome.patch)
+        return patch.diff(self.outcome.patch.files)
 
     @property
     def files(self) -> tuple[FileChange, ...]:
@@ -82,6 +81,7 @@ def analyse(
         Findings and patch.
 
     Raises:
+        BotError: the patch has more hunks than a review can show.
         devfix.config.ConfigError: the configuration is invalid.
 
     """
@@ -134,6 +134,8 @@ def _refusal_reason(change: FileChange) -> str:
     path = change.path.replace(os.sep, "/")
     if refused := refusal(path):
         return refused
+    if len(change.old) > patch.MAX_FILE_BYTES:
+        return f"{path!r} is larger than {patch.MAX_FILE_BYTES >> 20} MiB, so it is not changed"
     try:
         committed = os.fsencode(Git(os.getcwd(), user_checkout=True)("cat-file", "blob", f"HEAD:{path}"))
     except GitError:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix import __version__
+from devfix.bot import patch as patches
 from devfix.bot.analysis import Analysis
 from devfix.bot.environment import CIEnvironment
 from devfix.bot.hunk_groups import HunkGroup
@@ -26,7 +26,6 @@ from devfix.bot.paths import refusal
 from devfix.bot.skip_reasons import BotError
 from devfix.model import Resolution
 from devfix.vcs import hunks
-from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import redacted
 
 __all__ = ["Artifact", "apply_patch", "build_artifact", "read", "write"]
@@ -238,35 +237,8 @@ def apply_patch(artifact: Artifact, before: Mapping[str, bytes]) -> dict[str, by
             raise BotError(f"{file['path']}: the file in the pull request differs from the analysed one")
     if not before:
         return {}
-    after = _run_git_apply(artifact.patch, before)
+    after = patches.apply(artifact.patch, before)
     for file in artifact["files"]:
         if _sha256(after[file["path"]]) != file["after"]:
             raise BotError(f"{file['path']}: the patched file differs from {_MANIFEST}")
     return after
-
-
-def _run_git_apply(patch: bytes, before: Mapping[str, bytes]) -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory(prefix="devfix-bot-") as folder:
-        for name, content in before.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        try:
-            git = Git(folder)
-            git("init", "--quiet")  # otherwise git searches the parent folders
-            git("apply", "--whitespace=nowarn", "-", stdin=os.fsdecode(patch))
-        except GitError as error:
-            raise BotError(f"{_PATCH} does not apply: {error}") from error
-        if _listed_files(folder) != set(before):
-            raise BotError(f"{_PATCH}: it creates or deletes files")
-        return {name: Path(folder, name).read_bytes() for name in before}
-
-
-def _listed_files(folder: str) -> set[str]:
-    """Return the files below a folder, except git's, as POSIX paths.
-
-    Symbolic links get a leading slash, which no expected path has.
-    """
-    paths = [path for path in Path(folder).rglob("*") if path.relative_to(folder).parts[0] != ".git"]
-    plain = {path.relative_to(folder).as_posix() for path in paths if path.is_file() and not path.is_symlink()}
-    return plain | {f"/{path}" for path in paths if path.is_symlink()}

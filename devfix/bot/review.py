@@ -10,6 +10,7 @@ from devfix.bot.analysis import analyse
 from devfix.bot.artifact import Artifact, apply_patch, build_artifact
 from devfix.bot.environment import CIEnvironment, Token, refuse_unsafe_runs
 from devfix.bot.forge import Comment, Forge, PullRequest, raise_if_stopped
+from devfix.bot.patch import hunks
 from devfix.bot.push import Commit, Remote
 from devfix.bot.settings import BotSettings, parse_settings
 from devfix.bot.skip_reasons import BotError, Skipped
@@ -92,7 +93,12 @@ def post(artifact: Artifact, environment: CIEnvironment, forge: Forge, token: To
     else:
         note = ""
     proposed = build_suggestions(
-        before, after, forge.visible_lines(pull.number), artifact["findings"], artifact.hunk_groups
+        before,
+        after,
+        hunks(artifact.patch, after),
+        forge.visible_lines(pull.number),
+        artifact["findings"],
+        artifact.hunk_groups,
     )
     return note + _post_suggestions(artifact, pull, forge, proposed)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.bot.markdown import code, plain
+from devfix.engine.import_path import module_command
 
 __all__ = ["main", "summary"]
 
@@ -104,7 +105,7 @@ def _devfix(
     verb: str, options: Sequence[str], paths: Sequence[str], show_progress: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Run ``devfix``; show its progress only once, as all runs report the same findings."""
-    command = [sys.executable, "-m", "devfix", verb, *options, "--", *paths]
+    command = [*module_command("devfix"), verb, *options, "--", *paths]
     pipe = subprocess.PIPE
     errors = None if show_progress else pipe
     done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)

@@ -86,9 +86,10 @@ def analyse(
 
     """
     from devfix.rules.registry import all_rules
+    from devfix.rules.trust import leave_out
 
     known = {rule.code: rule.name for rule in all_rules()}
-    settings = config.load(paths, known)
+    settings = config.load(paths, known, local=leave_out)
     if select:
         settings = replace(settings, select=tuple(select))
     settings = replace(settings, ignore=(*settings.ignore, *ignore))

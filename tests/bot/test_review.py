@@ -110,6 +110,19 @@ def test_other_people_s_markers_are_not_edited(bot, job, github, pull):
     assert [method for method, _ in github.writes()] == ["POST"]
 
 
+def test_plugins_of_the_pull_request_are_not_run_and_named(bot, job, github, pull, repository):
+    text = CONFIGURATION + '[tool.devfix]\nplugins = ["rules"]\n'
+    repository.commit(pyproject__toml=text, rules__py="open('imported', 'w')\n", train__py=BROKEN)
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    job(pull)
+
+    result = bot("review")
+
+    assert result.code == 0 and len(github.reviews[pull]) == 1
+    assert not (repository.tree / "imported").exists()
+    assert result.stderr.startswith(f"devfix: the plugin 'rules' in {repository.tree} was not loaded; ")
+
+
 # --- trouble ------------------------------------------------------------------------------------------------------
 def test_a_server_that_fails_once_is_asked_again_and_nothing_is_said_of_it(job, github, pull):
     job(pull)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,6 +65,7 @@ def analyse(
     ignore: Sequence[str] = (),
     jobs: int = 1,
     with_hunk_groups: bool = False,
+    refuse: Callable[[Resolution], str] | None = None,
 ) -> Analysis:
     """Analyse the repository in the current folder.  No file is written.
 
@@ -76,6 +77,7 @@ def analyse(
         ignore: codes of rules to skip, in addition to the configured ones.
         jobs: number of worker processes.
         with_hunk_groups: whether to compute which hunks can be applied separately.
+        refuse: returns why the fix of a finding is left out; empty if it is not.
 
     Returns:
         Findings and patch.
@@ -105,7 +107,7 @@ def analyse(
         return replace(found, resolutions=resolutions, problems=(*found.problems, *in_scope))
 
     outcome = rerun(())
-    while more := {key: value for key, value in _refused_findings(outcome).items() if key not in refused}:
+    while more := {key: each for key, each in _refused_findings(outcome, refuse).items() if key not in refused}:
         refused.update(more)
         outcome = rerun(())
     if not outcome.patch.files:
@@ -118,13 +120,18 @@ def _unverified(outcome: Outcome) -> Analysis:
     return Analysis(outcome, not_verified="no script is configured in [tool.devfix.bot.verify]")
 
 
-def _refused_findings(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
-    """Return the findings whose fix changes a file that the bot must not change, and the reason."""
+def _refused_findings(
+    outcome: Outcome, refuse: Callable[[Resolution], str] | None
+) -> dict[Identity, tuple[Finding, str]]:
+    """Return the findings whose fix is left out or changes a file that the bot must not change, and the reason."""
     reasons = {change.path: _refusal_reason(change) for change in outcome.patch.files}
     found = {}
     for item in outcome.resolutions:
-        paths = item.fix.paths if item.status is Status.FIXED and item.fix is not None else ()
+        is_fixed = item.status is Status.FIXED
+        paths = item.fix.paths if is_fixed and item.fix is not None else ()
         reason = next((reasons[path] for path in paths if reasons.get(path)), "")
+        if not reason and is_fixed and refuse is not None:
+            reason = refuse(item)
         if reason:
             found[identity(item.finding)] = item.finding, reason
     return found

@@ -28,12 +28,12 @@ from devfix.model import Resolution
 from devfix.vcs import hunks
 from devfix.vcs.redaction import redacted
 
-__all__ = ["Artifact", "apply_patch", "build_artifact", "read", "write"]
+__all__ = ["Artifact", "apply_patch", "build_artifact", "read", "read_digest", "write"]
 
 _MANIFEST, _PATCH = "manifest.json", "devfix.patch"
 _MAX_BYTES = {_MANIFEST: 4 << 20, _PATCH: 4 << 20}
 _MAX_EVENTS = 50  # of one finding
-_LIMITS = {"files": 200, "findings": 500, "parts": 500, "problems": 200}
+_LIMITS = {"files": 200, "findings": 500, "parts": 20, "problems": 200}
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,11 @@ def write(artifact: Artifact, folder: str) -> None:
     Path(folder, _MANIFEST).write_text(json.dumps(artifact.manifest, indent=1) + "\n", "utf-8")
 
 
+def read_digest(folder: str) -> str:
+    """Return the SHA-256 of the manifest in a folder, which holds that of the patch."""
+    return _sha256(_read_limited(folder, _MANIFEST))
+
+
 def _finding(item: Resolution) -> dict[str, Any]:
     finding = item.finding
     fix = item.fix or (finding.fixes[0] if finding.fixes else None)
@@ -131,14 +136,12 @@ def _finding(item: Resolution) -> dict[str, Any]:
 
 def _encodable_groups(analysis: Analysis) -> Sequence[HunkGroup]:
     """Return the hunk groups; none if there are too many, so that all hunks form one group."""
-    limit = _LIMITS["parts"]
     groups = analysis.hunk_groups
-    fits = len(groups) <= limit and all(len(group) <= limit for group in groups)
-    return groups if fits else ()
+    return groups if len(groups) <= _LIMITS["parts"] else ()
 
 
 def _clip(text: str, limit: int) -> str:
-    return _encodable(redacted(text))[:limit]
+    return _encodable(redacted(text[: 10 * limit]))[:limit]
 
 
 def _encodable(text: str) -> str:
@@ -155,14 +158,21 @@ def _sha256(content: bytes) -> str:
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
-def read(folder: str) -> Artifact:
+def read(folder: str, digest: str | None = None) -> Artifact:
     """Read an untrusted artifact.
 
+    Args:
+        folder: the folder of the artifact.
+        digest: the SHA-256 that the manifest must have; ``None`` for any.
+
     Raises:
-        BotError: it is invalid, too large, or changes files that the bot must not change.
+        BotError: it is invalid, too large, another one, or changes files that the bot must not change.
 
     """
-    document = _parse_json(_read_limited(folder, _MANIFEST))
+    raw = _read_limited(folder, _MANIFEST)
+    if digest is not None and _sha256(raw) != digest:
+        raise BotError(f"{folder} is not the artifact that devfix bot recompute wrote: its digest is another one")
+    document = _parse_json(raw)
     _validate(document)
     if not document["number"]:
         raise BotError(f"{_MANIFEST}: number is 0: it belongs to no pull request")

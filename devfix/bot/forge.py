@@ -82,7 +82,10 @@ class Forge(Protocol):
         """Return the default branch."""
 
     def read_file(self, path: str, revision: str) -> bytes | None:
-        """Return a file's content at a commit; ``None`` if there is no such file."""
+        """Return a file's content at a commit; ``None`` if there is no such file.
+
+        Raise ``BotError`` if it is larger than ``MAX_FILE_BYTES``.
+        """
 
     def visible_lines(self, number: int) -> Mapping[str, set[int]]:
         """Return the lines on the new side of a pull request's diff, by path."""

@@ -18,6 +18,7 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.diff_lines import visible_lines_of_patch
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
@@ -98,6 +99,8 @@ class GitHubForge:
                 raise
             if not isinstance(found, dict) or found.get("type") != "file":
                 raise BotError(f"{path} is not a regular file in {revision[:12]}")
+            if found["size"] > MAX_FILE_BYTES:
+                raise BotError(f"{path} has {found['size']} bytes in {revision[:12]}; the limit is {MAX_FILE_BYTES}")
             if found.get("encoding") == "base64":
                 return base64.b64decode(found["content"])
             blob = self._rest.git.get_blob(owner=owner, repo=name, file_sha=found["sha"]).json()  # above 1 MB

@@ -11,11 +11,12 @@ from typing import Any
 
 import gitlab
 import requests
-from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError
+from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines_of_patch
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
@@ -83,8 +84,11 @@ class GitLabForge:
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
             try:
+                size = int(self._project.files.head(path, ref=revision)["X-Gitlab-Size"])
+                if size > MAX_FILE_BYTES:
+                    raise BotError(f"{path} has {size} bytes in {revision[:12]}; the limit is {MAX_FILE_BYTES}")
                 return bytes(self._project.files.get(path, ref=revision).decode())
-            except GitlabGetError as error:
+            except (GitlabGetError, GitlabHeadError) as error:
                 if error.response_code == 404:
                     return None
                 raise

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from devfix.bot.hunk_groups import HunkGroup
-from devfix.bot.markdown import code, plain
+from devfix.bot.markdown import code, has_invisible, plain
 from devfix.bot.patch import Hunk, decode_lines
 
 __all__ = ["Suggestion", "build_suggestions", "marker_key"]
@@ -163,7 +163,9 @@ class _Text:
         return _Span(a1 - 1, a2, b1 - 1, b2) if above else _Span(a1, a2 + 1, b1, b2 + 1)
 
     def shows(self, span: _Span) -> bool:
-        return all(line in self.visible for line in range(span.a1 + 1, span.a2 + 1))
+        """Whether the diff shows all replaced lines, and a reader sees all characters of the new ones."""
+        is_shown = all(line in self.visible for line in range(span.a1 + 1, span.a2 + 1))
+        return is_shown and not any(map(has_invisible, self.new[span.b1 : span.b2]))
 
     def suggestion(self, span: _Span, is_visible: bool, findings: _FixedFindings) -> Suggestion:
         lines, old = tuple(self.new[span.b1 : span.b2]), tuple(self.old[span.a1 : span.a2])

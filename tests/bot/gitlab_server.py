@@ -137,6 +137,11 @@ class GitLab(Api):
             found.append({"old_path": name, "new_path": name, "diff": patch[patch.find("@@") :]})
         return self._page(found, query)
 
+    @route("HEAD", _PROJECT + "/repository/files/(.+)")
+    def file_metadata(self, path, query, body):
+        document = self.file(path, query, body)
+        return Answer(200, None, X_Gitlab_Size=len(base64.b64decode(document["content"])))
+
     @route("GET", _PROJECT + "/repository/files/(.+)")
     def file(self, path, query, body):
         try:

@@ -52,7 +52,7 @@ class Api:
                     return
                 api.serve(self, body)
 
-        for verb in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
             setattr(Handler, f"do_{verb}", Handler.handle_any)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -65,7 +65,7 @@ class Api:
 
     def writes(self):
         """Method and path of each call that changes something."""
-        return [(method, path) for method, path, _ in self.calls if method != "GET"]
+        return [(method, path) for method, path, _ in self.calls if method not in ("GET", "HEAD")]
 
     def bodies(self, method, ending):
         """The bodies of calls to a path that ends so."""

@@ -64,18 +64,48 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
             click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 
 
+@command.command("recompute")
+@click.argument("claim", metavar="CLAIM")
+@click.option("--artifact", required=True, metavar="DIR", help="Write the findings to DIR, for devfix bot post.")
+@_JOBS
+def recompute_command(claim: str, artifact: str, jobs: int) -> None:
+    """Make the findings and the patch of an artifact again, in a job that the pull request cannot change.
+
+    CLAIM is the artifact of `devfix bot review --artifact`. Nothing is run, and no token is used. Prints the digest of
+    the new artifact, for `devfix bot post --digest`.
+    """
+    claim, artifact = os.path.abspath(claim), os.path.abspath(artifact)
+    with _one_line_errors():
+        environment, _, settings = _prepare(None)
+        from devfix.bot import artifact as artifacts
+        from devfix.bot.review import recompute
+
+        found = recompute(artifacts.read(claim), environment, settings, jobs)
+        artifacts.write(found, artifact)
+        click.echo(f"wrote {artifact}: {_count_findings(found)}", err=True)
+        click.echo(artifacts.read_digest(artifact))
+
+
 @command.command("post")
 @click.argument("folder", metavar="DIR")
+@click.option("--digest", metavar="SHA256", help="The digest that devfix bot recompute printed.")
 @_DRY_RUN
-def post_command(folder: str, dry_run: bool) -> None:
-    """Post the findings of `devfix bot review --artifact DIR`, which ran without a token. Nothing in DIR is run."""
+def post_command(folder: str, digest: str | None, dry_run: bool) -> None:
+    """Post the findings of `devfix bot recompute --artifact DIR`, which ran without a token. Nothing in DIR is run."""
     with _one_line_errors():
         environment, token = _read_environment(None)
+        from devfix.bot.skip_reasons import BotError
+
+        if not digest:
+            raise BotError(
+                "--digest is missing: a pull request can forge the artifact of devfix bot review, so only that of"
+                " devfix bot recompute is posted (docs/bot.md)"
+            )
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
         from devfix.bot.review import post
 
-        found = artifacts.read(folder)
+        found = artifacts.read(folder, digest)
         with connected(environment, token, dry_run) as forge:
             click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 

@@ -174,8 +174,6 @@ def read(folder: str, digest: str | None = None) -> Artifact:
         raise BotError(f"{folder} is not the artifact that devfix bot recompute wrote: its digest is another one")
     document = _parse_json(raw)
     _validate(document)
-    if not document["number"]:
-        raise BotError(f"{_MANIFEST}: number is 0: it belongs to no pull request")
     artifact = Artifact(document, _read_limited(folder, _PATCH))
     expected = document["patch"]
     if expected != {"sha256": _sha256(artifact.patch), "size": len(artifact.patch)}:

@@ -114,6 +114,12 @@ class Forge(Protocol):
     def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
         """Change a comment on a line."""
 
+    def remove_review(self, number: int, comment: Comment) -> None:
+        """Remove a review that was posted twice, or empty it if the forge keeps reviews."""
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        """Delete a comment on a line."""
+
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         """Open a pull request and return its number."""
 

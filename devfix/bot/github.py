@@ -158,6 +158,14 @@ class GitHubForge:
         with _one_line_errors(f"a comment of #{number}"):
             self._rest.pulls.update_review_comment(self._owner, self._name, comment_id=int(comment.id), body=body)
 
+    def remove_review(self, number: int, comment: Comment) -> None:
+        """Empty a review: GitHub does not delete submitted ones."""
+        self.edit_review(number, comment, "*Posted twice at the same time: see the other review.*")
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        with _one_line_errors(f"a comment of #{number}"):
+            self._rest.pulls.delete_review_comment(self._owner, self._name, comment_id=int(comment.id))
+
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         with _one_line_errors(f"a pull request from {branch}"):
             response = self._rest.pulls.create(

@@ -149,6 +149,15 @@ class GitLabForge:
                 f"{self._path(number)}/discussions/{discussion}/notes/{note}", post_data={"body": body}
             )
 
+    def remove_review(self, number: int, comment: Comment) -> None:
+        with _one_line_errors(f"the note of !{number}"):
+            self._gitlab.http_delete(f"{self._path(number)}/notes/{comment.id}")
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        discussion, _, note = comment.id.partition("/")
+        with _one_line_errors(f"a note of !{number}"):
+            self._gitlab.http_delete(f"{self._path(number)}/discussions/{discussion}/notes/{note}")
+
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         full_title = f"Draft: {title}" if draft else title
         with _one_line_errors(f"a merge request from {branch}"):

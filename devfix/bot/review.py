@@ -20,7 +20,7 @@ from devfix.engine.changed_lines import ChangesError, since
 from devfix.model import Resolution
 from devfix.vcs.git import Git, GitError
 
-__all__ = ["examine", "post", "recompute"]
+__all__ = ["examine", "post", "read_settings", "recompute"]
 
 _CONFIGURATION = "pyproject.toml"
 _OBSOLETE = "*This suggestion is obsolete.*"
@@ -139,11 +139,7 @@ def post(artifact: Artifact, environment: CIEnvironment, forge: Forge, token: To
 
     """
     pull = _matching_pull(artifact, environment, forge)
-    settings = parse_settings(
-        forge.read_file(_CONFIGURATION, pull.base_branch), f"{_CONFIGURATION} of {pull.base_branch}"
-    )
-    if not settings.enabled:
-        raise Skipped(f"{_CONFIGURATION} of {pull.base_branch} does not set [tool.devfix.bot] enabled = true")
+    settings = read_settings(forge, pull.base_branch)
     raise_if_stopped(pull, forge.comments(pull.number))
     if settings.mode == "annotations":
         return f'nothing was posted to #{pull.number}: mode = "annotations"'
@@ -171,8 +167,24 @@ def _check_identity(artifact: Artifact, environment: CIEnvironment) -> None:
     """Raise ``BotError`` unless the artifact and the run belong to the same repository and commit."""
     if artifact["repository"].lower() != environment.repository.lower():
         raise BotError(f"the artifact belongs to {artifact['repository']}, not to {environment.repository}")
+    if not artifact["number"]:
+        raise BotError("the artifact belongs to no pull request: its number is 0")
     if environment.head and environment.head != artifact["head"]:
         raise BotError(f"the artifact belongs to {artifact['head'][:12]}, but the run to {environment.head[:12]}")
+
+
+def read_settings(forge: Forge, branch: str) -> BotSettings:
+    """Return the settings of a branch.
+
+    Raises:
+        Skipped: they do not enable the bot.
+
+    """
+    file = f"{_CONFIGURATION} of {branch}"
+    settings = parse_settings(forge.read_file(_CONFIGURATION, branch), file)
+    if not settings.enabled:
+        raise Skipped(f"{file} does not set [tool.devfix.bot] enabled = true")
+    return settings
 
 
 def _matching_pull(artifact: Artifact, environment: CIEnvironment, forge: Forge) -> PullRequest:
@@ -253,20 +265,37 @@ def _post_body(
 ) -> None:
     """Post a review, or update the existing one and post new suggestions in another review."""
     existing = _own_review(reviews)
-    if existing is None:
-        forge.post_review(pull, body, new)
-        return
-    if _is_changed(existing.body, body):
+    if existing is not None and _is_changed(existing.body, body):
         forge.edit_review(pull.number, existing, body)
-    if new:
-        forge.post_review(pull, "", new)
+    if existing is None or new:
+        forge.post_review(pull, body if existing is None else "", new)
+        _remove_duplicates(forge, pull.number)
+
+
+def _remove_duplicates(forge: Forge, number: int) -> None:
+    """Keep the first of equal reviews and comments: another run, or a repeated request, may have posted them, too."""
+    for comment in _own_reviews(forge.reviews(number))[1:]:
+        forge.remove_review(number, comment)
+    keys = set()
+    for comment in sorted(forge.inline_comments(number), key=_age):
+        key = marker_key(comment.body) if comment.is_own else ""
+        if key and key in keys:
+            forge.remove_inline_comment(number, comment)
+        keys.add(key)
 
 
 def _own_review(reviews: Sequence[Comment]) -> Comment | None:
-    return next(
-        (comment for comment in reviews if comment.is_own and comment.body.rstrip().endswith(templates.REVIEW_MARKER)),
-        None,
-    )
+    return next(iter(_own_reviews(reviews)), None)
+
+
+def _own_reviews(reviews: Sequence[Comment]) -> list[Comment]:
+    """Return the bot's reviews, oldest first."""
+    found = (each for each in reviews if each.is_own and each.body.rstrip().endswith(templates.REVIEW_MARKER))
+    return sorted(found, key=_age)
+
+
+def _age(comment: Comment) -> int:
+    return int(comment.id.rpartition("/")[2])
 
 
 def _is_changed(old: str, new: str) -> bool:

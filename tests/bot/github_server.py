@@ -248,6 +248,12 @@ class GitHub(Api):
         self._with(everything, int(comment)).update(body)
         return example(models.PullRequestReviewComment, body=body["body"])
 
+    @route("DELETE", _REPO + r"/pulls/comments/(\d+)")
+    def delete_inline(self, comment, query, body):
+        for found in self.inline.values():
+            found[:] = [each for each in found if each["id"] != int(comment)]
+        return Answer(204)
+
     @route("DELETE", _REPO + r"/git/refs/heads/(.+)")
     def delete_ref(self, branch, query, body):
         if not self._there(branch):

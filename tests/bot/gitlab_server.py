@@ -167,6 +167,16 @@ class GitLab(Api):
         found.update(body)
         return found
 
+    @route("DELETE", _REQUEST + r"/notes/(\d+)")
+    def delete_note(self, number, note, query, body):
+        self.notes[int(number)] = [each for each in self.notes[int(number)] if each["id"] != int(note)]
+        return Answer(204)
+
+    @route("DELETE", _REQUEST + r"/discussions/(\w+)/notes/(\d+)")
+    def delete_discussion(self, number, discussion, note, query, body):
+        self.discussions[int(number)] = [each for each in self.discussions[int(number)] if each["id"] != discussion]
+        return Answer(204)
+
     @route("POST", _REQUEST + "/draft_notes")
     def create_draft(self, number, query, body):
         self._only(body, "note", "position")

@@ -26,7 +26,8 @@ class Answer(Exception):
 class Api:
     """Routes are methods that are registered with a method and a pattern; calls are kept.
 
-    ``troubles`` are answers that the next calls with their method get instead: ``("POST", Answer(…))``.
+    ``troubles`` are answers that the next calls with their method get instead: ``("POST", Answer(…))``; with ``lost``
+    ones, the call has its effect nevertheless.
     """
 
     prefix = ""
@@ -34,6 +35,7 @@ class Api:
     def __init__(self):
         self.calls = []
         self.troubles = []
+        self.lost = []
         self.git_root = None
         self.pushes = []
         api = self
@@ -83,7 +85,12 @@ class Api:
                 if trouble[0] == handler.command:
                     self.troubles.remove(trouble)
                     raise trouble[1]
-            raise self.route(handler.command, path, query, document)
+            answer = self.route(handler.command, path, query, document)
+            for method, another in self.lost:
+                if method == handler.command and answer.status < 300:
+                    self.lost.remove((method, another))
+                    raise another
+            raise answer
         except Answer as answer:
             self.send(handler, answer)
         except Exception as error:  # a mistake of the test's, or a body that the API would refuse

@@ -274,6 +274,40 @@ def test_a_secondary_limit_is_waited_for(bot, job, github, pull):
     assert len(github.reviews[pull]) == 1
 
 
+def test_a_review_whose_answer_was_lost_is_there_once(bot, job, github, pull):
+    github.lost.append(("POST", Answer(502, {"message": "bad gateway"})))
+    job(pull)
+
+    assert bot("review").code == 0
+
+    assert len(github.bodies("POST", "/reviews")) == 2, "the client repeats a request that failed"
+    first, second = github.reviews[pull]
+    assert "<!-- devfix:review -->" in first["body"] and "devfix:review" not in second["body"]
+    assert len(github.inline[pull]) == 1
+
+
+def test_a_review_of_another_run_at_the_same_time_is_the_only_one(bot, job, github, pull):
+    job(pull)
+    bot("review")
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    (theirs,), (comment,) = github.reviews[pull], github.inline[pull]
+    listed, github.reviews[pull], github.inline[pull] = github.reviews[pull], [], []
+    answer = github.create_review
+
+    def both(number, query, body):
+        github.reviews[int(number)], github.inline[int(number)] = [theirs], [comment]
+        return answer(number, query=query, body=body)
+
+    both.answers = answer.answers
+    github.create_review = both
+    job(pull)
+
+    assert bot("review").code == 0
+    assert github.reviews[pull][0] is theirs and listed
+    assert "devfix:review" not in github.reviews[pull][1]["body"]
+    assert github.inline[pull] == [comment]
+
+
 def test_a_limit_that_lasts_ends_the_job(bot, job, github, pull):
     github.troubles.append(("POST", Answer(403, {"message": "secondary rate limit"}, Retry_After=3600)))
     job(pull)

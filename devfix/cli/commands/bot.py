@@ -111,20 +111,47 @@ def post_command(folder: str, digest: str | None, dry_run: bool) -> None:
 
 
 @command.command("open")
+@click.option("--artifact", metavar="DIR", help="Write the patches to DIR, for devfix bot propose, and open nothing.")
 @_DRY_RUN
 @_JOBS
-def open_command(dry_run: bool, jobs: int) -> None:
-    """Open, update or close a pull request for each group of rules."""
+def open_command(artifact: str | None, dry_run: bool, jobs: int) -> None:
+    """Open, update or close a pull request for each group of rules.
+
+    With --artifact, no token is used, and the digest for `devfix bot propose --digest` is printed.
+    """
+    artifact = artifact and os.path.abspath(artifact)
     with _one_line_errors():
         environment, token, settings = _prepare(None)
         from devfix.bot.connect import connected
         from devfix.bot.environment import refuse_unsafe_runs
-        from devfix.bot.pull_requests import open_all
+        from devfix.bot.pull_requests import find_changes, open_all, write_changes
 
         if settings.verification is not None:
             refuse_unsafe_runs(environment, os.getcwd())
+        if artifact is not None:
+            click.echo(write_changes(find_changes(environment, settings, jobs), artifact))
+            return
         with connected(environment, token, dry_run) as forge:
             for line in open_all(environment, settings, forge, token, dry_run=dry_run, jobs=jobs):
+                click.echo(line, err=True)
+
+
+@command.command("propose")
+@click.argument("folder", metavar="DIR")
+@click.option("--digest", required=True, metavar="SHA256", help="The digest that devfix bot open --artifact printed.")
+@_DRY_RUN
+def propose_command(folder: str, digest: str, dry_run: bool) -> None:
+    """Open the pull requests of `devfix bot open --artifact DIR`, which ran without a token. Nothing in DIR is run."""
+    with _one_line_errors():
+        environment, token = _read_environment(None)
+        from devfix.bot.connect import connected
+        from devfix.bot.pull_requests import propose_all, read_changes
+        from devfix.bot.review import read_settings
+
+        with connected(environment, token, dry_run) as forge:
+            settings = read_settings(forge, forge.default_branch())
+            changes = read_changes(folder, digest, settings, environment)
+            for line in propose_all(changes, settings, forge, token, dry_run=dry_run):
                 click.echo(line, err=True)
 
 

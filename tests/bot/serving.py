@@ -9,7 +9,7 @@ import re
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -19,6 +19,7 @@ class Answer(Exception):
 
     def __init__(self, status, document=None, **headers):
         super().__init__(status)
+        self.is_explicit = True
         self.status, self.document = status, document
         self.headers = {name.replace("_", "-"): str(value) for name, value in headers.items()}
 
@@ -31,9 +32,11 @@ class Api:
     """
 
     prefix = ""
+    description = None  #: the forge's own description of its API
 
     def __init__(self):
         self.calls = []
+        self.violations = []
         self.troubles = []
         self.lost = []
         self.git_root = None
@@ -85,7 +88,7 @@ class Api:
                 if trouble[0] == handler.command:
                     self.troubles.remove(trouble)
                     raise trouble[1]
-            answer = self.route(handler.command, path, query, document)
+            answer = self.described(handler.command, path, query, document)
             for method, another in self.lost:
                 if method == handler.command and answer.status < 300:
                     self.lost.remove((method, another))
@@ -99,6 +102,23 @@ class Api:
     def authorise(self, handler):
         raise NotImplementedError
 
+    def described(self, method, path, query, document):
+        """The answer of a route, with the status that the forge's description names; what deviates is kept."""
+        if self.description is None:
+            return self.route(method, path, query, document)
+        sent = json.loads(json.dumps(document))  # routes may change it
+        answer = self.route(method, path, query, document)
+        try:
+            self.description.check_request(method, quote(path, safe="/"), query, sent)
+            if answer.status < 300:
+                answer.status = (
+                    answer.status if answer.is_explicit else self.description.operation(method, path)["status"]
+                )
+                self.description.check_answer(method, path, answer.status, answer.document)
+        except AssertionError as error:
+            self.violations.append(str(error))
+        return answer
+
     def route(self, method, path, query, document):
         for name in dir(self):
             spec = getattr(getattr(self, name), "answers", None)
@@ -106,7 +126,11 @@ class Api:
                 found = re.fullmatch(spec[1], path)
                 if found:
                     answer = getattr(self, name)(*map(unquote, found.groups()), query=query, body=document)
-                    return answer if isinstance(answer, Answer) else Answer(200 if method != "POST" else 201, answer)
+                    if isinstance(answer, Answer):
+                        return answer
+                    made = Answer(200 if method != "POST" else 201, answer)
+                    made.is_explicit = False
+                    return made
         return Answer(404, {"message": f"no route for {method} {path}"})
 
     def send(self, handler, answer):

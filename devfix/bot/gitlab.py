@@ -14,7 +14,7 @@ import requests
 from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
-from devfix.bot.diff_lines import visible_lines_of_patch
+from devfix.bot.diff_lines import visible_lines
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
@@ -96,7 +96,7 @@ class GitLabForge:
     def visible_lines(self, number: int) -> Mapping[str, set[int]]:
         with _one_line_errors(f"changes of !{number}"):
             found = self._gitlab.http_list(f"{self._path(number)}/diffs", iterator=True)
-            return {str(each["new_path"]): visible_lines_of_patch(str(each.get("diff") or "")) for each in found}
+            return {str(each["new_path"]): visible_lines(str(each.get("diff") or "")) for each in found}
 
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"notes of !{number}"):

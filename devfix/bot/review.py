@@ -60,7 +60,7 @@ def examine(
     return build_artifact(analysis, environment, environment.base, head)
 
 
-def recompute(claim: Artifact, environment: CIEnvironment, settings: BotSettings, jobs: int = 1) -> Artifact:
+def recompute(claim: Artifact | None, environment: CIEnvironment, settings: BotSettings, jobs: int = 1) -> Artifact:
     """Analyse the changes of a pull request again, and run nothing.
 
     The job that made the claim may have run the pull request's code, and its workflow is the pull request's.  Findings
@@ -68,7 +68,7 @@ def recompute(claim: Artifact, environment: CIEnvironment, settings: BotSettings
     them, which edits failed in the script's run, and the verdict on the same patch, which is shown as a claim.
 
     Args:
-        claim: the artifact of the first job.
+        claim: the artifact of the first job; ``None`` if there was none, and the run names the pull request.
         environment: the CI job; the current folder is a checkout of the pull request.
         settings: the paths to analyse.
         jobs: number of worker processes.
@@ -77,13 +77,14 @@ def recompute(claim: Artifact, environment: CIEnvironment, settings: BotSettings
         BotError: the claim belongs to another repository or commit, or this is not a checkout of the pull request.
 
     """
+    settings = replace(settings, verification=None)
+    if claim is None:
+        return examine(environment, settings, jobs)
     _check_identity(claim, environment)
     base = environment.base or claim["base"]
     environment = replace(environment, number=claim["number"], base=base, head=claim["head"])
     proved = _Proved.of(claim) if claim["evidence"] is not None else None
-    artifact = examine(
-        environment, replace(settings, verification=None), jobs, refuse=None if proved is None else proved.refuse
-    )
+    artifact = examine(environment, settings, jobs, refuse=None if proved is None else proved.refuse)
     if proved is None or claim["patch"] != artifact["patch"]:
         verdict = {"evidence": None, "not_verified": "no run of a script has a verdict on this patch"}
     else:

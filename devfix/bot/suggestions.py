@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from devfix.bot.hunk_groups import HunkGroup
-from devfix.bot.markdown import code, has_invisible, plain
+from devfix.bot.markdown import code, fenced, has_invisible, plain
 from devfix.bot.patch import Hunk, decode_lines
 
 __all__ = ["Suggestion", "build_suggestions", "marker_key"]
@@ -55,6 +55,11 @@ class Suggestion:
         fence = "`" * max(3, 1 + max((len(run) for line in self.lines for run in _BACKTICKS.findall(line)), default=0))
         text = "".join(f"{line}\n" for line in self.lines)
         return f"{self.description}\n\n{fence}{language}\n{text}{fence}\n\n{_MARKER.format(key=self.key)}"
+
+    def as_diff(self) -> str:
+        """Return the comment as Markdown, with a diff, for forges without suggestion blocks."""
+        text = "".join([*(f"-{line}\n" for line in self.old), *(f"+{line}\n" for line in self.lines)])
+        return f"{self.description}\n\n{fenced(text, 'diff')}\n{_MARKER.format(key=self.key)}"
 
 
 def marker_key(body: str) -> str:

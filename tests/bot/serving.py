@@ -134,12 +134,15 @@ class Api:
         return Answer(404, {"message": f"no route for {method} {path}"})
 
     def send(self, handler, answer):
-        content = b"" if answer.document is None else json.dumps(answer.document).encode()
+        is_raw = isinstance(answer.document, bytes)
+        content = (
+            answer.document if is_raw else b"" if answer.document is None else json.dumps(answer.document).encode()
+        )
         handler.send_response(answer.status)
         for name, value in answer.headers.items():
             handler.send_header(name, value)
         if content:
-            handler.send_header("Content-Type", "application/json")
+            handler.send_header("Content-Type", "text/plain" if is_raw else "application/json")
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
         handler.wfile.write(content)

@@ -65,22 +65,22 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
 
 
 @command.command("recompute")
-@click.argument("claim", metavar="CLAIM")
+@click.argument("claim", required=False, metavar="[CLAIM]")
 @click.option("--artifact", required=True, metavar="DIR", help="Write the findings to DIR, for devfix bot post.")
 @_JOBS
-def recompute_command(claim: str, artifact: str, jobs: int) -> None:
+def recompute_command(claim: str | None, artifact: str, jobs: int) -> None:
     """Make the findings and the patch of an artifact again, in a job that the pull request cannot change.
 
-    CLAIM is the artifact of `devfix bot review --artifact`. Nothing is run, and no token is used. Prints the digest of
-    the new artifact, for `devfix bot post --digest`.
+    CLAIM is the artifact of `devfix bot review --artifact`; it may be missing if this job names the pull request.
+    Nothing is run, and no token is used. Prints the digest of the new artifact, for `devfix bot post --digest`.
     """
-    claim, artifact = os.path.abspath(claim), os.path.abspath(artifact)
+    claim, artifact = claim and os.path.abspath(claim), os.path.abspath(artifact)
     with _one_line_errors():
         environment, _, settings = _prepare(None)
         from devfix.bot import artifact as artifacts
         from devfix.bot.review import recompute
 
-        found = recompute(artifacts.read(claim), environment, settings, jobs)
+        found = recompute(artifacts.read(claim) if claim else None, environment, settings, jobs)
         artifacts.write(found, artifact)
         click.echo(f"wrote {artifact}: {_count_findings(found)}", err=True)
         click.echo(artifacts.read_digest(artifact))

@@ -95,7 +95,8 @@ def analyse(
     if select:
         settings = replace(settings, select=tuple(select))
     settings = replace(settings, ignore=(*settings.ignore, *ignore))
-    files, problems = sources.load(paths, settings.exclude, settings.root)
+    loaded, problems = sources.load(paths, settings.exclude, settings.root)
+    files = [file for file in loaded if _is_inside(file.path)]
 
     refused: dict[Identity, tuple[Finding, str]] = {}  # finding and reason
 
@@ -103,7 +104,8 @@ def analyse(
         excluded = [*without, *(finding for finding, _ in refused.values())]
         found = fixpoint.apply(files, settings, jobs, without=excluded, scope=scope)
         in_scope = [problem for problem in problems if scope is None or scope.concerns(problem)]
-        resolutions = tuple(_with_reason(item, refused) for item in found.resolutions)
+        inside = (item for item in found.resolutions if _is_inside(item.finding.path))
+        resolutions = tuple(_with_reason(item, refused) for item in inside)
         return replace(found, resolutions=resolutions, problems=(*found.problems, *in_scope))
 
     outcome = rerun(())
@@ -114,6 +116,11 @@ def analyse(
         return Analysis(outcome, not_verified="the patch is empty")
     found = _unverified(outcome) if verification is None else _verify(outcome, rerun, verification)
     return replace(found, hunk_groups=group_hunks(found.outcome, rerun)) if with_hunk_groups else found
+
+
+def _is_inside(path: str) -> bool:
+    """Whether a file is in the current folder: what a symbolic link to another one says is not posted."""
+    return Path(path).resolve().is_relative_to(Path.cwd())
 
 
 def _unverified(outcome: Outcome) -> Analysis:

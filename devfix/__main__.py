@@ -1,6 +1,18 @@
-"""``python -m devfix`` is the ``devfix`` command."""
+"""``python -m devfix`` is the ``devfix`` command.
 
-from devfix.cli import main
+``python -m`` puts the current folder first on ``sys.path``.  It may hold a stranger's ``click.py``, so it is removed,
+unless devfix itself was imported from there.
+"""
+
+import os
+import sys
+
+if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if sys.path and os.path.abspath(sys.path[0]) == os.getcwd() != home:
+        del sys.path[0]
+
+from devfix.cli import main  # after the path is safe
 
 if __name__ == "__main__":
     main()

@@ -17,7 +17,7 @@ from devfix.sources import git_root, repository_root
 if TYPE_CHECKING:
     import pathspec
 
-__all__ = ["ConfigError", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
+__all__ = ["ConfigError", "LocalRules", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
 
 _PREFIX = re.compile(r"[A-Z]{3,10}[0-9]{0,3}")  # of a code: its family, its group, or all of it
 _KEYS = (
@@ -32,6 +32,11 @@ _KEYS = (
     "severity",
     "unsafe-fixes",
 )
+
+
+#: Imports modules of a repository, given their names and the folder of the configuration, and returns the name of each
+#: rule by code; ``None`` if the repository is not trusted.
+LocalRules = Callable[[Sequence[str], str], "Mapping[str, str] | None"]
 
 
 class ConfigError(Exception):
@@ -83,12 +88,12 @@ def load(
     known: Mapping[str, str],
     config_file: str | None = None,
     isolated: bool = False,
-    local: Callable[[Sequence[str], str], Mapping[str, str]] | None = None,
+    local: LocalRules | None = None,
 ) -> Settings:
     """Load the settings for ``paths``: from ``config_file``, else the nearest pyproject.toml with ``[tool.devfix]``.
 
-    ``known`` maps the code of every rule to its name.  ``local`` imports the modules in ``plugins``, given their names
-    and folder, and returns all known rules; without it they are not imported.  Raises :class:`ConfigError`.
+    ``known`` maps the code of every rule to its name.  ``local`` imports the modules in ``plugins``; without it, they
+    are not imported.  Raises :class:`ConfigError`.
     """
     start = _common_folder(paths)
     if isolated:
@@ -228,7 +233,7 @@ def _settings(
     path: str,
     table: Mapping[str, Any],
     known: Mapping[str, str],
-    local: Callable[[Sequence[str], str], Mapping[str, str]] | None,
+    local: LocalRules | None,
 ) -> Settings:
     for key in table:
         if key not in _KEYS:
@@ -236,7 +241,8 @@ def _settings(
     root = os.path.dirname(os.path.abspath(path))
     plugins = _strings(path, table, "plugins")
     if plugins:
-        known = local(plugins, root) if local is not None else _Unjudged(known)
+        imported = local(plugins, root) if local is not None else None
+        known, plugins = (_Unjudged(known), ()) if imported is None else (imported, plugins)
     per_file = _typed(path, table, "per-file-ignores", dict, {})
     return Settings(
         select=_codes(path, table, "select", known),
@@ -246,7 +252,7 @@ def _settings(
         severity=_severity(path, table),
         device=_device(path, table),
         unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
-        plugins=plugins if local is not None else (),
+        plugins=plugins,
         models=_folders(path, table, "models", root),
         root=root,
     )

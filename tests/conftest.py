@@ -32,6 +32,7 @@ def pytest_cmdline_main(config):
 def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEVFIX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("DEVFIX_CONFIG_DIR", str(tmp_path_factory.mktemp("configuration")))
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # each process would compile devfix again
         yield
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shlex
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from devfix.bot.markdown import code, plain
+from devfix.engine.import_path import module_command
 
 __all__ = ["main", "summary"]
 
@@ -54,7 +57,8 @@ def _main(environment: Mapping[str, str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     report, sarif, diff = folder / "devfix.json", folder / "devfix.sarif", folder / "devfix.diff"
     to_json = ["--output-format", "json", "--output-file", str(report)]
-    checked = _devfix("check", [*options, *to_json], paths, show_progress=True)
+    with _without_commands():
+        checked = _devfix("check", [*options, *to_json], paths, show_progress=True)
     if checked.returncode not in (0, 1):
         return checked.returncode
     document = json.loads(report.read_text("utf-8"))
@@ -104,13 +108,27 @@ def _devfix(
     verb: str, options: Sequence[str], paths: Sequence[str], show_progress: bool = False
 ) -> subprocess.CompletedProcess[str]:
     """Run ``devfix``; show its progress only once, as all runs report the same findings."""
-    command = [sys.executable, "-m", "devfix", verb, *options, "--", *paths]
+    command = [*module_command("devfix"), verb, *options, "--", *paths]
     pipe = subprocess.PIPE
     errors = None if show_progress else pipe
     done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)
     if done.returncode not in (0, 1) and not show_progress:
         sys.stderr.write(done.stderr)
     return done
+
+
+@contextmanager
+def _without_commands() -> Iterator[None]:
+    """Print lines that begin as a workflow command does, such as the path of a stranger's file, without obeying them.
+
+    https://docs.github.com/en/actions/reference/workflow-commands-for-github-actions#stopping-and-starting-workflow-commands
+    """
+    token = secrets.token_hex()
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        yield
+    finally:
+        print(f"::{token}::", flush=True)
 
 
 def _append(path: str | None, outputs: Mapping[str, object]) -> None:

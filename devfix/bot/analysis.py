@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from devfix import config, sources
+from devfix.bot import patch
 from devfix.bot.hunk_groups import HunkGroup, group_hunks
 from devfix.bot.paths import refusal
 from devfix.engine import fixpoint
@@ -47,9 +48,7 @@ class Analysis:
     @property
     def diff(self) -> bytes:
         """The patch, for ``git apply``."""
-        from devfix.vcs import unified_diff
-
-        return unified_diff.unified(self.outcome.patch)
+        return patch.diff(self.outcome.patch.files)
 
     @property
     def files(self) -> tuple[FileChange, ...]:
@@ -66,6 +65,7 @@ def analyse(
     ignore: Sequence[str] = (),
     jobs: int = 1,
     with_hunk_groups: bool = False,
+    refuse: Callable[[Resolution], str] | None = None,
 ) -> Analysis:
     """Analyse the repository in the current folder.  No file is written.
 
@@ -77,22 +77,26 @@ def analyse(
         ignore: codes of rules to skip, in addition to the configured ones.
         jobs: number of worker processes.
         with_hunk_groups: whether to compute which hunks can be applied separately.
+        refuse: returns why the fix of a finding is left out; empty if it is not.
 
     Returns:
         Findings and patch.
 
     Raises:
+        BotError: the patch has more hunks than a review can show.
         devfix.config.ConfigError: the configuration is invalid.
 
     """
     from devfix.rules.registry import all_rules
+    from devfix.rules.trust import leave_out
 
     known = {rule.code: rule.name for rule in all_rules()}
-    settings = config.load(paths, known)
+    settings = config.load(paths, known, local=leave_out)
     if select:
         settings = replace(settings, select=tuple(select))
     settings = replace(settings, ignore=(*settings.ignore, *ignore))
-    files, problems = sources.load(paths, settings.exclude, settings.root)
+    loaded, problems = sources.load(paths, settings.exclude, settings.root)
+    files = [file for file in loaded if _is_inside(file.path)]
 
     refused: dict[Identity, tuple[Finding, str]] = {}  # finding and reason
 
@@ -100,11 +104,12 @@ def analyse(
         excluded = [*without, *(finding for finding, _ in refused.values())]
         found = fixpoint.apply(files, settings, jobs, without=excluded, scope=scope)
         in_scope = [problem for problem in problems if scope is None or scope.concerns(problem)]
-        resolutions = tuple(_with_reason(item, refused) for item in found.resolutions)
+        inside = (item for item in found.resolutions if _is_inside(item.finding.path))
+        resolutions = tuple(_with_reason(item, refused) for item in inside)
         return replace(found, resolutions=resolutions, problems=(*found.problems, *in_scope))
 
     outcome = rerun(())
-    while more := {key: value for key, value in _refused_findings(outcome).items() if key not in refused}:
+    while more := {key: each for key, each in _refused_findings(outcome, refuse).items() if key not in refused}:
         refused.update(more)
         outcome = rerun(())
     if not outcome.patch.files:
@@ -113,17 +118,27 @@ def analyse(
     return replace(found, hunk_groups=group_hunks(found.outcome, rerun)) if with_hunk_groups else found
 
 
+def _is_inside(path: str) -> bool:
+    """Whether a file is in the current folder: what a symbolic link to another one says is not posted."""
+    return Path(path).resolve().is_relative_to(Path.cwd())
+
+
 def _unverified(outcome: Outcome) -> Analysis:
     return Analysis(outcome, not_verified="no script is configured in [tool.devfix.bot.verify]")
 
 
-def _refused_findings(outcome: Outcome) -> dict[Identity, tuple[Finding, str]]:
-    """Return the findings whose fix changes a file that the bot must not change, and the reason."""
+def _refused_findings(
+    outcome: Outcome, refuse: Callable[[Resolution], str] | None
+) -> dict[Identity, tuple[Finding, str]]:
+    """Return the findings whose fix is left out or changes a file that the bot must not change, and the reason."""
     reasons = {change.path: _refusal_reason(change) for change in outcome.patch.files}
     found = {}
     for item in outcome.resolutions:
-        paths = item.fix.paths if item.status is Status.FIXED and item.fix is not None else ()
+        is_fixed = item.status is Status.FIXED
+        paths = item.fix.paths if is_fixed and item.fix is not None else ()
         reason = next((reasons[path] for path in paths if reasons.get(path)), "")
+        if not reason and is_fixed and refuse is not None:
+            reason = refuse(item)
         if reason:
             found[identity(item.finding)] = item.finding, reason
     return found
@@ -134,6 +149,8 @@ def _refusal_reason(change: FileChange) -> str:
     path = change.path.replace(os.sep, "/")
     if refused := refusal(path):
         return refused
+    if len(change.old) > patch.MAX_FILE_BYTES:
+        return f"{path!r} is larger than {patch.MAX_FILE_BYTES >> 20} MiB, so it is not changed"
     try:
         committed = os.fsencode(Git(os.getcwd(), user_checkout=True)("cat-file", "blob", f"HEAD:{path}"))
     except GitError:

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix import __version__
+from devfix.bot import patch as patches
 from devfix.bot.analysis import Analysis
 from devfix.bot.environment import CIEnvironment
 from devfix.bot.hunk_groups import HunkGroup
@@ -26,15 +26,14 @@ from devfix.bot.paths import refusal
 from devfix.bot.skip_reasons import BotError
 from devfix.model import Resolution
 from devfix.vcs import hunks
-from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import redacted
 
-__all__ = ["Artifact", "apply_patch", "build_artifact", "read", "write"]
+__all__ = ["Artifact", "apply_patch", "build_artifact", "read", "read_digest", "write"]
 
 _MANIFEST, _PATCH = "manifest.json", "devfix.patch"
 _MAX_BYTES = {_MANIFEST: 4 << 20, _PATCH: 4 << 20}
 _MAX_EVENTS = 50  # of one finding
-_LIMITS = {"files": 200, "findings": 500, "parts": 500, "problems": 200}
+_LIMITS = {"files": 200, "findings": 500, "parts": 20, "problems": 200}
 
 
 @dataclass(frozen=True)
@@ -113,6 +112,11 @@ def write(artifact: Artifact, folder: str) -> None:
     Path(folder, _MANIFEST).write_text(json.dumps(artifact.manifest, indent=1) + "\n", "utf-8")
 
 
+def read_digest(folder: str) -> str:
+    """Return the SHA-256 of the manifest in a folder, which holds that of the patch."""
+    return _sha256(_read_limited(folder, _MANIFEST))
+
+
 def _finding(item: Resolution) -> dict[str, Any]:
     finding = item.finding
     fix = item.fix or (finding.fixes[0] if finding.fixes else None)
@@ -132,14 +136,12 @@ def _finding(item: Resolution) -> dict[str, Any]:
 
 def _encodable_groups(analysis: Analysis) -> Sequence[HunkGroup]:
     """Return the hunk groups; none if there are too many, so that all hunks form one group."""
-    limit = _LIMITS["parts"]
     groups = analysis.hunk_groups
-    fits = len(groups) <= limit and all(len(group) <= limit for group in groups)
-    return groups if fits else ()
+    return groups if len(groups) <= _LIMITS["parts"] else ()
 
 
 def _clip(text: str, limit: int) -> str:
-    return _encodable(redacted(text))[:limit]
+    return _encodable(redacted(text[: 10 * limit]))[:limit]
 
 
 def _encodable(text: str) -> str:
@@ -156,17 +158,22 @@ def _sha256(content: bytes) -> str:
 
 
 # --- reading --------------------------------------------------------------------------------------------------------
-def read(folder: str) -> Artifact:
+def read(folder: str, digest: str | None = None) -> Artifact:
     """Read an untrusted artifact.
 
+    Args:
+        folder: the folder of the artifact.
+        digest: the SHA-256 that the manifest must have; ``None`` for any.
+
     Raises:
-        BotError: it is invalid, too large, or changes files that the bot must not change.
+        BotError: it is invalid, too large, another one, or changes files that the bot must not change.
 
     """
-    document = _parse_json(_read_limited(folder, _MANIFEST))
+    raw = _read_limited(folder, _MANIFEST)
+    if digest is not None and _sha256(raw) != digest:
+        raise BotError(f"{folder} is not the artifact that devfix bot recompute wrote: its digest is another one")
+    document = _parse_json(raw)
     _validate(document)
-    if not document["number"]:
-        raise BotError(f"{_MANIFEST}: number is 0: it belongs to no pull request")
     artifact = Artifact(document, _read_limited(folder, _PATCH))
     expected = document["patch"]
     if expected != {"sha256": _sha256(artifact.patch), "size": len(artifact.patch)}:
@@ -238,35 +245,8 @@ def apply_patch(artifact: Artifact, before: Mapping[str, bytes]) -> dict[str, by
             raise BotError(f"{file['path']}: the file in the pull request differs from the analysed one")
     if not before:
         return {}
-    after = _run_git_apply(artifact.patch, before)
+    after = patches.apply(artifact.patch, before)
     for file in artifact["files"]:
         if _sha256(after[file["path"]]) != file["after"]:
             raise BotError(f"{file['path']}: the patched file differs from {_MANIFEST}")
     return after
-
-
-def _run_git_apply(patch: bytes, before: Mapping[str, bytes]) -> dict[str, bytes]:
-    with tempfile.TemporaryDirectory(prefix="devfix-bot-") as folder:
-        for name, content in before.items():
-            path = Path(folder, name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-        try:
-            git = Git(folder)
-            git("init", "--quiet")  # otherwise git searches the parent folders
-            git("apply", "--whitespace=nowarn", "-", stdin=os.fsdecode(patch))
-        except GitError as error:
-            raise BotError(f"{_PATCH} does not apply: {error}") from error
-        if _listed_files(folder) != set(before):
-            raise BotError(f"{_PATCH}: it creates or deletes files")
-        return {name: Path(folder, name).read_bytes() for name in before}
-
-
-def _listed_files(folder: str) -> set[str]:
-    """Return the files below a folder, except git's, as POSIX paths.
-
-    Symbolic links get a leading slash, which no expected path has.
-    """
-    paths = [path for path in Path(folder).rglob("*") if path.relative_to(folder).parts[0] != ".git"]
-    plain = {path.relative_to(folder).as_posix() for path in paths if path.is_file() and not path.is_symlink()}
-    return plain | {f"/{path}" for path in paths if path.is_symlink()}

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from devfix.bot import templates
 from devfix.bot.connect import connected
-from devfix.bot.environment import CIEnvironment, read_token
+from devfix.bot.environment import CIEnvironment, is_gitea, read_token
 from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.skip_reasons import BotError, Skipped
 
@@ -108,7 +108,7 @@ def check_can_propose(source: str) -> None:
 
     """
     environment = parse_forge_url(source, os.environ)
-    packages = {"github": "githubkit", "gitlab": "gitlab"}
+    packages = {"github": "githubkit", "gitlab": "gitlab", "gitea": "httpx"}
     if find_spec(packages[environment.kind]) is None:
         raise BotError(f"the bot needs {packages[environment.kind]}: pip install 'devfix[bot]'")
     if not read_token(environment.kind, os.environ).value:
@@ -119,7 +119,7 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
     """Return the forge of a repository's URL, and the repository's name there.
 
     Raises:
-        BotError: the forge is neither GitHub nor GitLab.
+        BotError: the forge is unknown.
 
     """
     scheme, colon, _ = source.partition("://")
@@ -133,8 +133,13 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
     netloc = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
     if parts.hostname == "github.com" or urlsplit(api).netloc == netloc:
         base_url = api if urlsplit(api).netloc == netloc else "https://api.github.com"
-        return CIEnvironment("github", base_url, "/".join(path.split("/")[-2:]))
+        return CIEnvironment("gitea" if is_gitea(base_url) else "github", base_url, "/".join(path.split("/")[-2:]))
+    if parts.hostname == "codeberg.org":
+        return CIEnvironment("gitea", "https://codeberg.org/api/v1", path)
     if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
         base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
         return CIEnvironment("gitlab", base_url, path)
-    raise BotError(f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL or CI_SERVER_URL to its address")
+    raise BotError(
+        f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
+        " CI_SERVER_URL to its address"
+    )

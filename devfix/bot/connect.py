@@ -1,4 +1,4 @@
-"""Connection to the forge of the CI job: GitHub or GitLab."""
+"""Connection to the forge of the CI job: GitHub, GitLab, or Gitea and Forgejo."""
 
 from __future__ import annotations
 
@@ -35,13 +35,18 @@ def connected(environment: CIEnvironment, token: Token, dry_run: bool) -> Iterat
 
 def _connect(environment: CIEnvironment, token: Token, dry_run: bool) -> Forge:
     if not token.value and not dry_run:
-        name = "GITHUB_TOKEN" if environment.kind == "github" else "GITLAB_TOKEN"
-        raise BotError(f"no token: set DEVFIX_TOKEN or {name} for this step, or use --dry-run")
+        raise BotError(
+            f"no token: set DEVFIX_TOKEN or {environment.kind.upper()}_TOKEN for this step, or use --dry-run"
+        )
     try:
         if environment.kind == "github":
             from devfix.bot.github import GitHubForge
 
             return GitHubForge(environment.api, environment.repository, token.value, dry_run, _print)
+        if environment.kind == "gitea":
+            from devfix.bot.gitea import GiteaForge
+
+            return GiteaForge(environment.api, environment.repository, token.value, dry_run, _print)
         from devfix.bot.gitlab import GitLabForge
 
         return GitLabForge(environment.api, environment.repository, token.value, dry_run, _print)

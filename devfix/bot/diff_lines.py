@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from devfix.vcs import hunks as diffs
 
-__all__ = ["visible_lines_of_patch"]
-
-_HUNK_HEADER = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)(?:,(\d+))? @@")
+__all__ = ["lines_of_hunk", "visible_lines"]
 
 
-def visible_lines_of_patch(patch: str) -> set[int]:
+def visible_lines(patch: str) -> set[int]:
     """Return the numbers of added and context lines.
 
     Args:
         patch: the hunks of one file, as the APIs of GitHub and GitLab return them.
 
     """
-    lines: set[int] = set()
-    for line in patch.split("\n"):
-        header = _HUNK_HEADER.match(line)
-        if header:
-            first, count = int(header[1]), 1 if header[2] is None else int(header[2])
-            lines.update(range(first, first + count))
-    return lines
+    return {line for file in diffs.read(patch) for hunk in file.hunks for line in lines_of_hunk(hunk)}
+
+
+def lines_of_hunk(hunk: diffs.Hunk) -> set[int]:
+    """Return the numbers of a hunk's added and context lines."""
+    count = sum(line.mark in (" ", "+") for line in hunk.lines)
+    return set(range(hunk.new, hunk.new + count))

@@ -12,12 +12,13 @@ from devfix.bot.skip_reasons import BotError
 from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import hide
 
-__all__ = ["CIEnvironment", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
+__all__ = ["CIEnvironment", "is_gitea", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
 
 #: Variables that hold a token with write access, in order of precedence.
 _TOKENS = {
     "github": ("DEVFIX_TOKEN", "GITHUB_TOKEN", "GH_TOKEN"),
     "gitlab": ("DEVFIX_TOKEN", "GITLAB_TOKEN", "GL_TOKEN"),
+    "gitea": ("DEVFIX_TOKEN", "GITEA_TOKEN", "FORGEJO_TOKEN", "GITHUB_TOKEN"),
 }
 #: Other secrets to hide from child processes.
 _SECRETS = (
@@ -33,7 +34,7 @@ class CIEnvironment:
     """The forge, repository and pull request of a CI job.
 
     Attributes:
-        kind: ``github`` or ``gitlab``.
+        kind: ``github``, ``gitlab``, or ``gitea`` (also Forgejo).
         api: the address of the API.
         repository: ``owner/name``, or the project's path.
         event: the event that started the job.
@@ -98,7 +99,7 @@ def read_environment(variables: Mapping[str, str], number: int = 0) -> CIEnviron
     if variables.get("GITHUB_REPOSITORY"):
         try:
             return _github(variables, number)
-        except (AttributeError, TypeError, ValueError) as error:
+        except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise BotError(f"GITHUB_EVENT_PATH: {variables.get('GITHUB_EVENT_PATH')} is not a GitHub event") from error
     if variables.get("CI_PROJECT_PATH"):
         return _gitlab(variables, number)
@@ -110,9 +111,13 @@ def _github(variables: Mapping[str, str], number: int) -> CIEnvironment:
     pull = payload.get("pull_request") or {}
     run = payload.get("workflow_run") or {}
     head = pull.get("head") or {}
+    listed = [each for each in run.get("pull_requests") or () if each["head"]["sha"] == run.get("head_sha")]
+    if len(listed) == 1:  # GitHub lists no pull requests from forks
+        pull = {**pull, "number": listed[0]["number"], "base": listed[0]["base"]}
+    api = variables.get("GITHUB_API_URL") or "https://api.github.com"
     return CIEnvironment(
-        kind="github",
-        api=variables.get("GITHUB_API_URL") or "https://api.github.com",
+        kind="gitea" if is_gitea(api) else "github",
+        api=api,
         repository=variables["GITHUB_REPOSITORY"],
         event=variables.get("GITHUB_EVENT_NAME", ""),
         number=number or int(pull.get("number") or 0),
@@ -145,6 +150,11 @@ def _gitlab(variables: Mapping[str, str], number: int) -> CIEnvironment:
 def _token_variables(variables: Mapping[str, str]) -> tuple[str, ...]:
     names = {name for names in _TOKENS.values() for name in names} | {"ACTIONS_ID_TOKEN_REQUEST_TOKEN"}
     return tuple(sorted(name for name in names if variables.get(name)))
+
+
+def is_gitea(api: str) -> bool:
+    """Whether an address of an API is Gitea's or Forgejo's, whose jobs have GitHub's variables."""
+    return api.rstrip("/").endswith("/api/v1")
 
 
 def _payload(path: str) -> dict[str, Any]:

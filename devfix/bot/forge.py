@@ -82,7 +82,10 @@ class Forge(Protocol):
         """Return the default branch."""
 
     def read_file(self, path: str, revision: str) -> bytes | None:
-        """Return a file's content at a commit; ``None`` if there is no such file."""
+        """Return a file's content at a commit; ``None`` if there is no such file.
+
+        Raise ``BotError`` if it is larger than ``MAX_FILE_BYTES``.
+        """
 
     def visible_lines(self, number: int) -> Mapping[str, set[int]]:
         """Return the lines on the new side of a pull request's diff, by path."""
@@ -110,6 +113,12 @@ class Forge(Protocol):
 
     def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
         """Change a comment on a line."""
+
+    def remove_review(self, number: int, comment: Comment) -> None:
+        """Remove a review that was posted twice, or empty it if the forge keeps reviews."""
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        """Delete a comment on a line."""
 
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         """Open a pull request and return its number."""

@@ -11,13 +11,14 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 from githubkit import GitHub, TokenAuthStrategy, UnauthAuthStrategy
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
-from devfix.bot.diff_lines import visible_lines_of_patch
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.diff_lines import visible_lines
+from devfix.bot.dry_run import DryRunTransport
+from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest
+from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
@@ -52,7 +53,7 @@ class GitHubForge:
             timeout=_TIMEOUT_S,
             http_cache=False,
             auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-            transport=_Transport(log) if dry_run else None,
+            transport=DryRunTransport(log) if dry_run else None,
         )
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
@@ -98,6 +99,8 @@ class GitHubForge:
                 raise
             if not isinstance(found, dict) or found.get("type") != "file":
                 raise BotError(f"{path} is not a regular file in {revision[:12]}")
+            if found["size"] > MAX_FILE_BYTES:
+                raise BotError(f"{path} has {found['size']} bytes in {revision[:12]}; the limit is {MAX_FILE_BYTES}")
             if found.get("encoding") == "base64":
                 return base64.b64decode(found["content"])
             blob = self._rest.git.get_blob(owner=owner, repo=name, file_sha=found["sha"]).json()  # above 1 MB
@@ -106,7 +109,7 @@ class GitHubForge:
     def visible_lines(self, number: int) -> Mapping[str, set[int]]:
         with _one_line_errors(f"files of #{number}"):
             files = self._all(self._rest.pulls.list_files, pull_number=number)
-        return {file["filename"]: visible_lines_of_patch(file.get("patch") or "") for file in files}
+        return {file["filename"]: visible_lines(file.get("patch") or "") for file in files}
 
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
@@ -154,6 +157,14 @@ class GitHubForge:
     def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
         with _one_line_errors(f"a comment of #{number}"):
             self._rest.pulls.update_review_comment(self._owner, self._name, comment_id=int(comment.id), body=body)
+
+    def remove_review(self, number: int, comment: Comment) -> None:
+        """Empty a review: GitHub does not delete submitted ones."""
+        self.edit_review(number, comment, "*Posted twice at the same time: see the other review.*")
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        with _one_line_errors(f"a comment of #{number}"):
+            self._rest.pulls.delete_review_comment(self._owner, self._name, comment_id=int(comment.id))
 
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         with _one_line_errors(f"a pull request from {branch}"):
@@ -204,21 +215,6 @@ class GitHubForge:
     def _iterate(self, method: Callable[..., Any], **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield the items; request a page when it is needed."""
         return iter(self._rest.paginate(method, _items, self._owner, self._name, per_page=100, **parameters))
-
-
-class _Transport(httpx.HTTPTransport):
-    """Print every call, and send only those that read."""
-
-    def __init__(self, log: CallLog) -> None:
-        super().__init__()
-        self._log = log
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        is_read = request.method in ("GET", "HEAD")
-        log_call(self._log, request.method, str(request.url), request.read(), sent=is_read)
-        if is_read:
-            return super().handle_request(request)
-        return httpx.Response(200, json={"number": 0, "id": 0}, request=request)
 
 
 def _items(response: Any) -> list[dict[str, Any]]:

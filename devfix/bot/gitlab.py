@@ -11,11 +11,12 @@ from typing import Any
 
 import gitlab
 import requests
-from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError
+from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
-from devfix.bot.diff_lines import visible_lines_of_patch
+from devfix.bot.diff_lines import visible_lines
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.vcs.redaction import redacted
@@ -83,8 +84,11 @@ class GitLabForge:
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
             try:
+                size = int(self._project.files.head(path, ref=revision)["X-Gitlab-Size"])
+                if size > MAX_FILE_BYTES:
+                    raise BotError(f"{path} has {size} bytes in {revision[:12]}; the limit is {MAX_FILE_BYTES}")
                 return bytes(self._project.files.get(path, ref=revision).decode())
-            except GitlabGetError as error:
+            except (GitlabGetError, GitlabHeadError) as error:
                 if error.response_code == 404:
                     return None
                 raise
@@ -92,7 +96,7 @@ class GitLabForge:
     def visible_lines(self, number: int) -> Mapping[str, set[int]]:
         with _one_line_errors(f"changes of !{number}"):
             found = self._gitlab.http_list(f"{self._path(number)}/diffs", iterator=True)
-            return {str(each["new_path"]): visible_lines_of_patch(str(each.get("diff") or "")) for each in found}
+            return {str(each["new_path"]): visible_lines(str(each.get("diff") or "")) for each in found}
 
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"notes of !{number}"):
@@ -144,6 +148,15 @@ class GitLabForge:
             self._gitlab.http_put(
                 f"{self._path(number)}/discussions/{discussion}/notes/{note}", post_data={"body": body}
             )
+
+    def remove_review(self, number: int, comment: Comment) -> None:
+        with _one_line_errors(f"the note of !{number}"):
+            self._gitlab.http_delete(f"{self._path(number)}/notes/{comment.id}")
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        discussion, _, note = comment.id.partition("/")
+        with _one_line_errors(f"a note of !{number}"):
+            self._gitlab.http_delete(f"{self._path(number)}/discussions/{discussion}/notes/{note}")
 
     def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
         full_title = f"Draft: {title}" if draft else title

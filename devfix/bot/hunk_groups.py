@@ -6,66 +6,20 @@ restricted to its findings, produces that hunk and nothing else; all other hunks
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
+from devfix.bot.patch import Hunk, diff, hunks
 from devfix.engine.scan import identity
 from devfix.model import FileChange, Finding, Outcome, Resolution, Status
 
-__all__ = ["Hunk", "HunkGroup", "decode_lines", "group_hunks", "hunks"]
+__all__ = ["HunkGroup", "group_hunks"]
 
 _MAX_GROUPS = 20  # each is repaired separately, at the cost of the whole patch
 
 
-@dataclass(frozen=True)
-class Hunk:
-    """A replacement of lines: ``old[a1:a2]`` by ``lines``, which are ``new[b1:b2]``."""
-
-    path: str
-    a1: int
-    a2: int
-    b1: int
-    b2: int
-    lines: tuple[str, ...]
-
-    @property
-    def position(self) -> tuple[str, int]:
-        """File and first line, counted from 1: unique within a patch."""
-        return self.path, self.a1 + 1
-
-    @property
-    def edit(self) -> tuple[str, int, int, tuple[str, ...]]:
-        """The replacement without its position in the new file."""
-        return self.path, self.a1, self.a2, self.lines
-
-    def touches(self, other: Hunk) -> bool:
-        """Whether both change the same or adjacent lines."""
-        return self.path == other.path and self.a1 <= other.a2 and other.a1 <= self.a2
-
-
 #: Positions of hunks that must be applied together.
 HunkGroup = tuple[tuple[str, int], ...]
-
-
-def decode_lines(before: bytes, after: bytes) -> tuple[list[str], list[str], bool]:
-    """Return the lines of two texts, and whether both are UTF-8; otherwise each byte becomes one character."""
-    try:
-        texts, is_utf8 = (before.decode("utf-8"), after.decode("utf-8")), True
-    except UnicodeDecodeError:
-        texts, is_utf8 = (before.decode("latin-1"), after.decode("latin-1")), False
-    old, new = (text.removesuffix("\n").split("\n") for text in texts)
-    return old, new, is_utf8
-
-
-def hunks(path: str, before: bytes, after: bytes) -> list[Hunk]:
-    """Return the hunks of a file's change, in the order of lines."""
-    old, new, _ = decode_lines(before, after)
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    return [
-        Hunk(path, a1, a2, b1, b2, tuple(new[b1:b2])) for tag, a1, a2, b1, b2 in matcher.get_opcodes() if tag != "equal"
-    ]
 
 
 def group_hunks(outcome: Outcome, rerun: Callable[[Sequence[Finding]], Outcome]) -> tuple[HunkGroup, ...]:
@@ -74,6 +28,9 @@ def group_hunks(outcome: Outcome, rerun: Callable[[Sequence[Finding]], Outcome])
     Args:
         outcome: findings and patch.
         rerun: returns the outcome of the engine without some findings.
+
+    Raises:
+        BotError: the patch has more hunks than a review can show.
 
     """
     all_hunks = _patch_hunks(outcome.patch.files)
@@ -98,7 +55,8 @@ def group_hunks(outcome: Outcome, rerun: Callable[[Sequence[Finding]], Outcome])
 
 
 def _patch_hunks(changes: Iterable[FileChange]) -> list[Hunk]:
-    return [hunk for each in changes for hunk in hunks(each.path.replace(os.sep, "/"), each.old, each.new)]
+    changed = list(changes)
+    return hunks(diff(changed), {each.path.replace(os.sep, "/"): each.new for each in changed})
 
 
 def _share_edits(fixed: Iterable[Resolution]) -> list[list[Finding]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from devfix.bot import artifact as artifacts
 from devfix.bot import templates
 from devfix.bot.analysis import analyse
 from devfix.bot.artifact import Artifact, build_artifact
@@ -19,18 +20,19 @@ from devfix.bot.settings import BotSettings
 from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.vcs.git import Git, GitError
 
-__all__ = ["PREFIX", "groups", "open_all"]
+__all__ = ["PREFIX", "Change", "find_changes", "groups", "open_all", "propose_all", "read_changes", "write_changes"]
 
 PREFIX = "devfix/"
 _DEFAULT_GROUP = "device"
 
 
 @dataclass(frozen=True)
-class _Change:
-    """The patch of one group."""
+class Change:
+    """The patch of one group; ``problem`` says why there is none."""
 
     group: str
     artifact: Artifact
+    problem: str = ""
 
     @property
     def branch(self) -> str:
@@ -85,19 +87,98 @@ def open_all(
         BotError: one or more groups failed; all groups were attempted.
 
     """
-    base = forge.default_branch()
-    head = _base_commit(base)
-    ours = {pull.head_branch: pull for pull in forge.open_pulls() if templates.fingerprint(pull.body)[0]}
-    branches, errors = set(), []
+    _check_checkout(forge.default_branch())
+    changes = find_changes(environment, settings, jobs)
+    yield from propose_all(changes, settings, forge, token, dry_run=dry_run)
+
+
+def find_changes(environment: CIEnvironment, settings: BotSettings, jobs: int = 1) -> Iterator[Change]:
+    """Yield the patch of each group for the checkout in the current folder; some may be empty.
+
+    Raises:
+        BotError: the current folder is no checkout.
+
+    """
+    head = _head()
     for name, select, ignore in groups(settings):
         analysis = analyse(settings.paths, settings.verification, select=select, ignore=ignore, jobs=jobs)
-        branch = PREFIX + name
+        try:
+            change = Change(name, build_artifact(analysis, environment, head, head))
+        except BotError as error:
+            change = Change(name, Artifact({}, b""), str(error))
+        yield change
+
+
+def write_changes(changes: Iterable[Change], folder: str) -> str:
+    """Write the artifact of each group to a folder, and return their digest.
+
+    Raises:
+        BotError: a group has no patch.
+
+    """
+    names = []
+    for change in changes:
+        if change.problem:
+            raise BotError(f"{change.group}: {change.problem}")
+        artifacts.write(change.artifact, os.path.join(folder, change.group))
+        names.append(change.group)
+    return _digest(folder, names)
+
+
+def read_changes(folder: str, digest: str, settings: BotSettings, environment: CIEnvironment) -> list[Change]:
+    """Read the artifacts that :func:`write_changes` wrote.
+
+    Raises:
+        BotError: they are others, belong to another repository, or a group is missing.
+
+    """
+    names = [name for name, _, _ in groups(settings)]
+    if _digest(folder, names) != digest:
+        raise BotError(f"{folder} is not what devfix bot open --artifact wrote: its digest is another one")
+    changes = [Change(name, artifacts.read(os.path.join(folder, name))) for name in names]
+    for change in changes:
+        repository = change.artifact["repository"]
+        if repository.lower() != environment.repository.lower():
+            raise BotError(f"the artifact belongs to {repository}, not to {environment.repository}")
+    return changes
+
+
+def _digest(folder: str, names: Iterable[str]) -> str:
+    lines = (f"{name} {artifacts.read_digest(os.path.join(folder, name))}\n" for name in sorted(names))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def propose_all(
+    changes: Iterable[Change], settings: BotSettings, forge: Forge, token: Token, *, dry_run: bool = False
+) -> Iterator[str]:
+    """Open, update or close the bot's pull requests.
+
+    Args:
+        changes: the patch of each group.
+        settings: limits, labels and author.
+        forge: the forge.
+        token: the token for ``git push``.
+        dry_run: whether to push nothing.
+
+    Yields:
+        One line for each group.
+
+    Raises:
+        BotError: one or more groups failed; all groups were attempted.
+
+    """
+    base = forge.default_branch()
+    ours = {pull.head_branch: pull for pull in forge.open_pulls() if templates.fingerprint(pull.body)[0]}
+    branches, errors = set(), []
+    for change in changes:
+        name, branch = change.group, change.branch
         branches.add(branch)
         try:
-            if not analysis.files:
+            if change.problem:
+                raise BotError(change.problem)
+            if not change.artifact.paths:
                 yield _close_obsolete(forge, ours.get(branch), f"{name}: nothing to fix")
                 continue
-            change = _Change(name, build_artifact(analysis, environment, head, head))
             yield _propose(change, base, settings, forge, token, list(ours.values()), dry_run)
         except Skipped as reason:
             yield f"{name}: skipped: {reason}"
@@ -113,8 +194,8 @@ def open_all(
         raise BotError("; ".join(errors))
 
 
-def _base_commit(base: str) -> str:
-    """Return the commit of the checkout; raise ``BotError`` unless it is the base branch's."""
+def _check_checkout(base: str) -> None:
+    """Raise ``BotError`` if the checkout is at another commit than the base branch."""
     git = Git(os.getcwd(), user_checkout=True)
     try:
         local = git("rev-parse", "HEAD").strip()
@@ -125,18 +206,17 @@ def _base_commit(base: str) -> str:
         raise BotError(
             f"this checkout is at {local[:12]}, but {base} is at {remote[:12]}: run devfix bot open on {base}"
         )
-    return local or _head(git)
 
 
-def _head(git: Git) -> str:
+def _head() -> str:
     try:
-        return git("rev-parse", "HEAD").strip()
+        return Git(os.getcwd(), user_checkout=True)("rev-parse", "HEAD").strip()
     except GitError as error:
         raise BotError(str(error)) from error
 
 
 def _propose(
-    change: _Change,
+    change: Change,
     base: str,
     settings: BotSettings,
     forge: Forge,
@@ -164,7 +244,7 @@ def _propose(
     return f"{change.group}: #{number} {done}" if done.startswith("is") else f"{change.group}: {done} #{number}"
 
 
-def _fixed_list(change: _Change) -> str:
+def _fixed_list(change: Change) -> str:
     fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
     return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
 
@@ -192,7 +272,7 @@ def _close_obsolete(forge: Forge, pull: PullRequest | None, why: str) -> str:
     return f"{why}: closed #{pull.number}"
 
 
-def _unlisted_pull(change: _Change, base: str) -> PullRequest:
+def _unlisted_pull(change: Change, base: str) -> PullRequest:
     """Return a pull request that was just opened, or would be in a dry run, to count it in limits."""
     now = datetime.now(timezone.utc)
     return PullRequest(0, change.title, change.body, "open", "", change.branch, "", "", base, (), now, "")

@@ -9,8 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from devfix.bot.hunk_groups import Hunk, HunkGroup, decode_lines, hunks
-from devfix.bot.markdown import code, plain
+from devfix.bot.hunk_groups import HunkGroup
+from devfix.bot.markdown import code, fenced, has_invisible, plain
+from devfix.bot.patch import Hunk, decode_lines
 
 __all__ = ["Suggestion", "build_suggestions", "marker_key"]
 
@@ -18,6 +19,7 @@ _MARKER = "<!-- devfix:suggestion={key} -->"
 _KEY = re.compile(r"<!-- devfix:suggestion=([0-9a-f]{16}) -->")
 _BACKTICKS = re.compile(r"`+")
 _MAX_SPAN = 25  # lines from the first to the last hunk of a group
+_MAX_DESCRIBED = 3  # findings that a comment names
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Suggestion:
         text = "".join(f"{line}\n" for line in self.lines)
         return f"{self.description}\n\n{fence}{language}\n{text}{fence}\n\n{_MARKER.format(key=self.key)}"
 
+    def as_diff(self) -> str:
+        """Return the comment as Markdown, with a diff, for forges without suggestion blocks."""
+        text = "".join([*(f"-{line}\n" for line in self.old), *(f"+{line}\n" for line in self.lines)])
+        return f"{self.description}\n\n{fenced(text, 'diff')}\n{_MARKER.format(key=self.key)}"
+
 
 def marker_key(body: str) -> str:
     """Return the key of the suggestion in a comment; empty if it has none."""
@@ -64,6 +71,7 @@ def marker_key(body: str) -> str:
 def build_suggestions(
     before: Mapping[str, bytes],
     after: Mapping[str, bytes],
+    hunks: Sequence[Hunk],
     visible: Mapping[str, Collection[int]],
     findings: Sequence[Mapping[str, Any]],
     groups: Sequence[HunkGroup] = (),
@@ -75,6 +83,7 @@ def build_suggestions(
     Args:
         before: the files in the pull request.
         after: the files after the patch.
+        hunks: the hunks of the patch.
         visible: the lines on the new side of the pull request's diff, by path.
         findings: findings as in schema/artifact-2.json, for descriptions.
         groups: positions of hunks that must be applied together; unless they name each hunk once, all hunks
@@ -82,11 +91,12 @@ def build_suggestions(
 
     """
     texts = {path: _Text.of(path, before[path], after[path], visible.get(path, ())) for path in sorted(before)}
-    found = {hunk.position: hunk for path in texts for hunk in hunks(path, before[path], after[path])}
+    found = {hunk.position: hunk for hunk in hunks}
     if sorted(position for group in groups for position in group) != sorted(found):
         groups = [tuple(found)]
     selected = [[found[position] for position in group] for group in groups if group]
-    made = [text.suggestion(span, is_visible, findings) for text, span, is_visible in _locate(selected, texts)]
+    fixed = _FixedFindings(findings)
+    made = [text.suggestion(span, is_visible, fixed) for text, span, is_visible in _locate(selected, texts)]
     return sorted(made, key=lambda each: (each.path, each.first))
 
 
@@ -105,6 +115,32 @@ class _Span:
 
 
 _BOUNDS = (("a1", min), ("a2", max), ("b1", min), ("b2", max))
+
+
+class _FixedFindings:
+    """The fixed findings by file and by line.
+
+    Args:
+        findings: findings as in schema/artifact-2.json.
+
+    """
+
+    def __init__(self, findings: Sequence[Mapping[str, Any]]) -> None:
+        self._all = [item for item in findings if item["status"] == "fixed"]
+        self._by_path: dict[str, list[int]] = {}
+        self._by_line: dict[tuple[str, int], list[int]] = {}
+        for index, item in enumerate(self._all):
+            self._by_path.setdefault(item["path"], []).append(index)
+            for place in (item, *item["lines"]):
+                self._by_line.setdefault((place["path"], place["line"]), []).append(index)
+
+    def describe(self, path: str, first: int, last: int) -> str:
+        """Return the messages of the fixed findings near these lines."""
+        near = {index for line in range(first - 1, last + 2) for index in self._by_line.get((path, line), ())}
+        indices = sorted(near) or self._by_path.get(path) or range(len(self._all))
+        shown = [self._all[index] for index in indices[:_MAX_DESCRIBED]]
+        lines = [f"**{item['code']}** {plain(item['message'])}" for item in shown]
+        return "  \n".join(dict.fromkeys(lines)) or f"Part of the fix in {code(path)}"
 
 
 @dataclass(frozen=True)
@@ -132,11 +168,13 @@ class _Text:
         return _Span(a1 - 1, a2, b1 - 1, b2) if above else _Span(a1, a2 + 1, b1, b2 + 1)
 
     def shows(self, span: _Span) -> bool:
-        return all(line in self.visible for line in range(span.a1 + 1, span.a2 + 1))
+        """Whether the diff shows all replaced lines, and a reader sees all characters of the new ones."""
+        is_shown = all(line in self.visible for line in range(span.a1 + 1, span.a2 + 1))
+        return is_shown and not any(map(has_invisible, self.new[span.b1 : span.b2]))
 
-    def suggestion(self, span: _Span, is_visible: bool, findings: Sequence[Mapping[str, Any]]) -> Suggestion:
+    def suggestion(self, span: _Span, is_visible: bool, findings: _FixedFindings) -> Suggestion:
         lines, old = tuple(self.new[span.b1 : span.b2]), tuple(self.old[span.a1 : span.a2])
-        description = _describe(self.path, span.a1 + 1, span.a2, findings)
+        description = findings.describe(self.path, span.a1 + 1, span.a2)
         return Suggestion(self.path, span.a1 + 1, span.a2, lines, old, is_visible, description)
 
 
@@ -168,16 +206,3 @@ def _merge_overlapping(found: Sequence[tuple[_Span, list[_Span]]]) -> list[tuple
             span, spans = previous.cover(span), [*previous_spans, *spans]
         merged.append((span, spans))
     return merged
-
-
-def _describe(path: str, first: int, last: int, findings: Sequence[Mapping[str, Any]]) -> str:
-    """Return the messages of the fixed findings near these lines."""
-    fixed = [item for item in findings if item["status"] == "fixed"]
-
-    def is_near(item: Mapping[str, Any]) -> bool:
-        positions = [(item["path"], item["line"]), *((each["path"], each["line"]) for each in item["lines"])]
-        return any(other == path and first - 1 <= line <= last + 1 for other, line in positions)
-
-    matching = [item for item in fixed if is_near(item)] or [item for item in fixed if item["path"] == path] or fixed
-    lines = [f"**{item['code']}** {plain(item['message'])}" for item in matching[:3]]
-    return "  \n".join(dict.fromkeys(lines)) or f"Part of the fix in {code(path)}"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from devfix.bot.markdown import code, fenced, plain
+from devfix.bot.markdown import code, fenced, has_invisible, one_line, plain
 from devfix.bot.suggestions import Suggestion
 
 __all__ = ["REVIEW_MARKER", "fingerprint", "group_marker", "pull_request", "review", "title"]
@@ -17,6 +17,10 @@ _GROUP_MARKER = "<!-- devfix:group={group} patch={patch} -->"
 _FINGERPRINT = re.compile(r"<!-- devfix:group=([a-z0-9._-]+) patch=([0-9a-f]{64}) -->")
 _MAX_ROWS = 100
 _MAX_DIFF = 30_000  # characters of the patch
+_CLAIM = (
+    "*This is a claim, not a proof: the script is code of this pull request, and could have written these results"
+    " itself.*"
+)
 _MAX_BODY = 60_000  # characters; GitHub's limit is 65 536
 
 
@@ -104,6 +108,7 @@ def review(document: Mapping[str, Any], suggestions: Sequence[Suggestion], diff:
         _rules(fixed),
         _not_fixed(document),
         "#### Evidence" if fixed else "",
+        _CLAIM if fixed and document["evidence"] is not None else "",
         _evidence(document) if fixed else "",
     ]
     if suggestions and not commit:
@@ -178,13 +183,15 @@ def _verify_command(document: Mapping[str, Any]) -> str:
     found = document["evidence"]
     if found is None:
         return ""
-    script, _, arguments = re.sub(r"[\x00-\x1f]+", " ", found["command"]).partition(" ")
+    script, _, arguments = one_line(found["command"]).partition(" ")
     return f"devfix verify {script}" + (f" -- {arguments}" if arguments else "") + "\n"
 
 
 def _patch(diff: str) -> str:
     if len(diff) > _MAX_DIFF:
         return "The patch is too long for a comment: `devfix apply . --diff` prints it."
+    if has_invisible(diff):
+        return "The patch contains invisible characters: `devfix apply . --diff` prints it."
     return "\n".join(
         ["<details><summary>The whole patch, for git apply</summary>", "", fenced(diff, "diff"), "</details>"]
     )

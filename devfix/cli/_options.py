@@ -11,7 +11,7 @@ from devfix.cli._errors import VERBOSE
 from devfix.cli._rule_docs import complete_rules
 from devfix.report.formats import FORMATS
 
-__all__ = ["selection_options"]
+__all__ = ["selection_options", "trust_option"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -26,6 +26,11 @@ def _set_verbose(context: click.Context, parameter: click.Parameter, value: int)
     return value
 
 
+trust_option = click.option(
+    "--trust-plugins",
+    is_flag=True,
+    help="Run the rules that pyproject.toml names under plugins: code of the repository.",
+)
 _OPTIONS = (
     click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH..."),
     click.option(
@@ -91,6 +96,7 @@ _OPTIONS = (
     ),
     click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="Read [tool.devfix] from FILE."),
     click.option("--isolated", is_flag=True, help="Ignore all configuration files."),
+    trust_option,
 )
 
 

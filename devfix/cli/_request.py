@@ -42,6 +42,7 @@ class Request:
     config_file: str | None
     isolated: bool
     no_cache: bool
+    trust_plugins: bool = False
     since: str | None = None
     force_exclude: bool = False
     staged: bool = False

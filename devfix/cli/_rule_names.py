@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from functools import partial
 
-__all__ = ["import_configured_rules", "import_local_rules", "known_rules"]
+__all__ = ["import_configured_rules", "known_rules"]
 
 
 def known_rules() -> dict[str, str]:
@@ -15,26 +15,17 @@ def known_rules() -> dict[str, str]:
     return {rule.code: rule.name for rule in all_rules()}
 
 
-def import_local_rules(names: Sequence[str], root: str) -> Mapping[str, str]:
-    """Import local modules and return the names of all rules by code.
+def import_configured_rules(trust_plugins: bool) -> None:
+    """Import the local modules that the configuration of the current directory names, if the repository is trusted.
 
-    Raises:
-        devfix.config.ConfigError: a module cannot be imported.
-
-    """
-    from devfix.rules import plugins
-
-    plugins.load_local_rules(names, root)
-    return known_rules()
-
-
-def import_configured_rules() -> None:
-    """Import the local modules that the configuration of the current directory names.
+    Args:
+        trust_plugins: whether this run trusts it.
 
     Raises:
         devfix.config.ConfigError: the configuration is invalid, or a module cannot be imported.
 
     """
     from devfix import config
+    from devfix.rules.trust import import_trusted
 
-    config.load([os.curdir], known_rules(), local=import_local_rules)
+    config.load([os.curdir], known_rules(), local=partial(import_trusted, trust=trust_plugins))

@@ -7,12 +7,13 @@ import sys
 from collections.abc import Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
+from functools import partial
 
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
 from devfix.cli._output import Output, refuse_source_as_output, write_stdout
 from devfix.cli._request import Request
-from devfix.cli._rule_names import import_local_rules, known_rules
+from devfix.cli._rule_names import known_rules
 from devfix.config import Settings
 from devfix.engine import fixpoint, write
 from devfix.engine.cache import Cache
@@ -22,6 +23,7 @@ from devfix.report import Mode, Report
 from devfix.report.formats import FORMATS
 from devfix.report.positions import SourceTexts
 from devfix.report.view import View
+from devfix.rules.trust import import_trusted
 from devfix.sources import SourceFile
 from devfix.sources.cache_folder import cache_folder
 
@@ -94,7 +96,8 @@ def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, 
 
 def _settings(request: Request) -> Settings:
     paths = (request.stdin_filename or os.curdir,) if request.is_stdin else request.paths
-    settings = config.load(paths, known_rules(), request.config_file, request.isolated, import_local_rules)
+    local = partial(import_trusted, trust=request.trust_plugins)
+    settings = config.load(paths, known_rules(), request.config_file, request.isolated, local)
     known = known_rules()
     return config.override(
         settings,

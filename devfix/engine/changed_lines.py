@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from devfix import sources
@@ -290,11 +291,11 @@ def _in_lines(path: str, stretches: Sequence[tuple[int, int]]) -> Stretches:
     """Return the same lines in Python's counting; all lines if Python counts more than git."""
     if stretches and path.endswith(sources.NOTEBOOK):
         return _in_program(path, stretches)
-    try:
-        with open(path, "rb") as file:
-            more = b"\r" in file.read().replace(b"\r\n", b"")
-    except OSError:
-        more = False
+    more = False
+    with suppress(OSError):
+        if os.path.isfile(path):  # a symbolic link may lead to a device without an end
+            with open(path, "rb") as file:
+                more = b"\r" in file.read().replace(b"\r\n", b"")
     return _ALL if stretches and more else tuple(stretches)
 
 

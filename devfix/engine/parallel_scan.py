@@ -19,6 +19,7 @@ from devfix.analysis.program import listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
 from devfix.engine.failures import Failure
+from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
 from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
@@ -67,7 +68,7 @@ class _Workers:
 
     def __init__(self, space: Workspace, jobs: int, most: int) -> None:
         self._space = space
-        self._jobs = jobs if most >= FEW else 1
+        self._jobs = jobs if most >= FEW and can_start_workers() else 1
         self._pool: ProcessPoolExecutor | None = None
 
     def __enter__(self) -> _Workers:
@@ -81,13 +82,14 @@ class _Workers:
         """Return the scans of files, in their order."""
         if self._jobs <= 1 or len(tasks) < FEW:
             return [_scan(self._space, task) for task in tasks]
-        if self._pool is None:
-            shared = list(self._space.given.values()), self._space.settings, self._space.texts
-            self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
         size = max(1, len(tasks) // (self._jobs * 8))
         chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         # not pool.map: an interrupt cancels its waiting futures, which breaks the pool
-        futures = [self._pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+        with safe_import_path():  # creating the pool and submitting to it start processes
+            if self._pool is None:
+                shared = list(self._space.given.values()), self._space.settings, self._space.texts
+                self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
+            futures = [self._pool.submit(_scan_in_worker, chunk) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
 
 

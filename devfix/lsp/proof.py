@@ -6,11 +6,11 @@ import asyncio
 import json
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Any
 
+from devfix.engine.import_path import module_command
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 
@@ -46,8 +46,8 @@ def _page(path: str) -> str | None:
 
 async def _devfix(arguments: Sequence[str], folder: str) -> bytes:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "devfix", *arguments),
+        *module_command("devfix"),
+        *arguments,
         cwd=folder,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,

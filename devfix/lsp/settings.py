@@ -69,6 +69,7 @@ def _checked(key: str, value: Any, default: Any) -> Any:
 def load(folder: str, wishes: Wishes) -> Settings:
     """Return the settings of a folder: its pyproject.toml, overridden by the editor's.  Raises :class:`ConfigError`."""
     from devfix.rules.registry import all_rules
+    from devfix.rules.trust import leave_out
 
     known = {rule.code: rule.name for rule in all_rules()}
     try:
@@ -79,7 +80,7 @@ def load(folder: str, wishes: Wishes) -> Settings:
             f"the editor's settings: devfix.severity must be one of {choices}, not {wishes.severity!r}"
         ) from None
     chosen = os.path.join(folder, wishes.config) if wishes.config else None
-    settings = config.load([folder], known, chosen)
+    settings = config.load([folder], known, chosen, local=leave_out)
     return config.override(settings, known, select=wishes.select, ignore=wishes.ignore, severity=severity)
 
 

@@ -170,11 +170,12 @@ def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[str]:
 # --- reading and repairing ------------------------------------------------------------------------------------------
 def _read(task: Task, tree: Path, folder: Path) -> tuple[Settings, list[SourceFile], list[Problem]]:
     from devfix.rules.registry import all_rules
+    from devfix.rules.trust import leave_out
 
     known = {rule.code: rule.name for rule in all_rules()}
     try:
         settings = config.override(
-            config.load((str(folder),), known),
+            config.load((str(folder),), known, local=leave_out),
             known,
             select=task.select,
             ignore=task.ignore,

@@ -1,7 +1,8 @@
 """Plugin rules: from installed packages (entry points) and from modules of the analyzed repository.
 
 Installed packages are trusted. A local module is code of the analyzed repository: it is imported only if the
-configuration names it *and* the command allows it (``check``, ``apply``, ``rules``, ``explain``).
+configuration names it, the command allows it (``check``, ``apply``, ``rules``, ``explain``), *and* a person trusts the
+repository (:mod:`devfix.rules.trust`).
 """
 
 from __future__ import annotations

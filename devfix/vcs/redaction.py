@@ -6,9 +6,10 @@ import re
 
 __all__ = ["hide", "redacted"]
 
-_USER_INFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)(?P<user>[^\s/?#'\"]+)@")
+# Each pattern is linear in the text, which may be a stranger's: a repetition begins where no other one can run.
+_USER_INFO = re.compile(r"(?P<scheme>(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://)(?P<user>[^\s/?#'\"]+)@")
 _PARAMETER = re.compile(
-    r"(?P<name>[?&][^=&#\s]*(?:token|secret|password|passwd|api_?key|auth|signature)[^=&#\s]*=)[^&#\s'\"]+",
+    r"(?P<name>[?&](?=[^?=&#\s]*(?:token|secret|password|passwd|api_?key|auth|signature))[^?=&#\s]*=)[^&#\s'\"]+",
     re.IGNORECASE,
 )
 _HEADER = re.compile(r"(?P<name>authorization:\s*(?:basic|bearer|token)\s+)\S+", re.IGNORECASE)

@@ -137,10 +137,11 @@ def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
     from devfix import config
     from devfix.engine import fixpoint
     from devfix.rules.registry import all_rules
+    from devfix.rules.trust import leave_out
 
     names = [project.shown(name) for name in program_files(project)]
     if settings is None:
-        settings = config.load(names, {rule.code: rule.name for rule in all_rules()})
+        settings = config.load(names, {rule.code: rule.name for rule in all_rules()}, local=leave_out)
     files, problems = sources.load(names, settings.exclude, settings.root)
     outcome = fixpoint.apply(files, settings)
     return replace(outcome, problems=(*outcome.problems, *problems))

@@ -101,6 +101,7 @@ def github(repository):
     api = GitHub(repository.bare)
     yield api
     api.stop()
+    assert api.violations == []
 
 
 @pytest.fixture

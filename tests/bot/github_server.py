@@ -1,12 +1,11 @@
-"""The part of GitHub's API that the bot uses: bodies are those that githubkit's models take, on both ways."""
+"""The part of GitHub's API that the bot uses: requests and answers hold to GitHub's own description."""
 
 from __future__ import annotations
 
 import base64
 import subprocess
 
-import githubkit_schemas.latest.models as models
-from bot.examples import checked, example
+from bot.descriptions import Description
 from bot.serving import TOKEN, Answer, Api, route
 
 REPOSITORY = "lab/nets"
@@ -18,6 +17,8 @@ _PER_PAGE = 2  # few, so that there are pages
 
 class GitHub(Api):
     """One repository, whose commits are those of a git repository that is served, too."""
+
+    description = Description("github")
 
     def __init__(self, repository):
         super().__init__()
@@ -74,24 +75,24 @@ class GitHub(Api):
         return Answer(200, rest[:size], **headers)
 
     def _user(self, user):
-        return {**example(models.SimpleUser), **user}
+        return {**self.description.example("simple-user"), **user}
 
-    def _pull(self, number, model=models.PullRequest):
+    def _pull(self, number, model="pull-request"):
         pull = self.pulls[number]
         if self._there(pull["head"]["ref"]):
             pull["head"]["sha"] = self.commit(pull["head"]["ref"])
-        document = example(model)
+        document = self.description.example(model)
         for key, value in pull.items():
             if key in ("head", "base"):
-                document[key].update({**value, "repo": {**example(models.Repository), **value["repo"]}})
+                document[key].update({**value, "repo": {**self.description.example("repository"), **value["repo"]}})
                 document[key]["user"] = self._user(PERSON)
             else:
                 document[key] = value
         document["labels"] = [self._label(name) for name in pull["labels"]]
-        return checked(model, document)
+        return document
 
     def _label(self, name):
-        return example(models.Label, name=name)
+        return self.description.example("label", name=name, description="")
 
     def _there(self, branch):
         done = subprocess.run(
@@ -108,7 +109,7 @@ class GitHub(Api):
     @route("GET", _REPO)
     def get_repository(self, query, body):
         url = f"{self.url}/git/{self.repository.name}"
-        return example(models.FullRepository, full_name=REPOSITORY, default_branch="main", clone_url=url)
+        return self.description.example("full-repository", full_name=REPOSITORY, default_branch="main", clone_url=url)
 
     def _sorted(self, query):
         if query.get("sort") != "created":
@@ -119,7 +120,7 @@ class GitHub(Api):
     def list_pulls(self, query, body):
         branch = query.get("head", "").partition(":")[2]
         found = [
-            self._pull(number, models.PullRequestSimple)
+            self._pull(number, "pull-request-simple")
             for number, pull in self._sorted(query)
             if query["state"] in ("all", pull["state"]) and branch in ("", pull["head"]["ref"])
         ]
@@ -131,7 +132,6 @@ class GitHub(Api):
 
     @route("POST", _REPO + r"/pulls")
     def create_pull(self, query, body):
-        checked(models.ReposOwnerRepoPullsPostBody, body)
         if any(p["head"]["ref"] == body["head"] and p["state"] == "open" for p in self.pulls.values()):
             message = f"A pull request already exists for lab:{body['head']}."
             raise Answer(422, {"message": "Validation Failed", "errors": [{"message": message}]})
@@ -140,7 +140,6 @@ class GitHub(Api):
 
     @route("PATCH", _REPO + r"/pulls/(\d+)")
     def update_pull(self, number, query, body):
-        checked(models.ReposOwnerRepoPullsPullNumberPatchBody, body)
         self.pulls[int(number)].update(body)
         return self._pull(int(number))
 
@@ -151,8 +150,8 @@ class GitHub(Api):
         found = []
         for name in self.git("diff", "-z", "--name-only", span).decode("utf-8", "replace").split("\0")[:-1]:
             patch = self.git("diff", span, "--", name).decode("utf-8", "replace")
-            entry = example(models.DiffEntry, filename=name, status="modified")
-            found.append(checked(models.DiffEntry, {**entry, "patch": patch[patch.find("@@") :]}))
+            entry = self.description.example("diff-entry", filename=name, status="modified")
+            found.append({**entry, "patch": patch[patch.find("@@") :]})
         return self._page(found, query, f"{_REPO}/pulls/{number}/files")
 
     @route("GET", _REPO + r"/contents/(.+)")
@@ -161,40 +160,43 @@ class GitHub(Api):
             raw = self.git("show", f"{query['ref']}:{path}")
         except subprocess.CalledProcessError:
             raise Answer(404, {"message": "Not Found"}) from None
-        document = example(models.ContentFile, name=path, path=path, size=len(raw))
+        document = self.description.example("content-file", name=path, path=path, size=len(raw))
         return {**document, "type": "file", "encoding": "base64", "content": base64.encodebytes(raw).decode()}
 
     @route("GET", _REPO + r"/issues/(\d+)/comments")
     def list_comments(self, number, query, body):
         found = [
-            {**example(models.IssueComment, id=each["id"], body=each["body"]), "user": self._user(each["user"])}
+            {
+                **self.description.example("issue-comment", id=each["id"], body=each["body"]),
+                "user": self._user(each["user"]),
+            }
             for each in self.comments.get(int(number), [])
         ]
         return self._page(found, query, f"{_REPO}/issues/{number}/comments")
 
     @route("POST", _REPO + r"/issues/(\d+)/comments")
     def create_comment(self, number, query, body):
-        checked(models.ReposOwnerRepoIssuesIssueNumberCommentsPostBody, body)
         self.say(int(number), body["body"], BOT)
-        return example(models.IssueComment, body=body["body"])
+        return self.description.example("issue-comment", body=body["body"])
 
     @route("POST", _REPO + r"/issues/(\d+)/labels")
     def add_labels(self, number, query, body):
-        checked(models.ReposOwnerRepoIssuesIssueNumberLabelsPostBodyOneof0, body)
         self.pulls[int(number)]["labels"] += body["labels"]
         return Answer(200, [self._label(name) for name in body["labels"]])
 
     @route("GET", _REPO + r"/pulls/(\d+)/reviews")
     def list_reviews(self, number, query, body):
         found = [
-            {**example(models.PullRequestReview, id=each["id"], body=each["body"]), "user": self._user(each["user"])}
+            {
+                **self.description.example("pull-request-review", id=each["id"], body=each["body"]),
+                "user": self._user(each["user"]),
+            }
             for each in self.reviews.get(int(number), [])
         ]
         return self._page(found, query, f"{_REPO}/pulls/{number}/reviews")
 
     @route("POST", _REPO + r"/pulls/(\d+)/reviews")
     def create_review(self, number, query, body):
-        checked(models.ReposOwnerRepoPullsPullNumberReviewsPostBody, body)
         pull = self.pulls[int(number)]
         if body["commit_id"] != pull["head"]["sha"]:
             raise Answer(
@@ -207,7 +209,7 @@ class GitHub(Api):
         self.reviews.setdefault(int(number), []).append({"id": self._number(), "body": body["body"], "user": BOT})
         for each in body.get("comments", []):
             self.inline.setdefault(int(number), []).append({**each, "id": self._number(), "user": BOT})
-        return example(models.PullRequestReview, body=body["body"])
+        return self.description.example("pull-request-review", body=body["body"])
 
     def _in_diff(self, number, comment):
         pull = self.pulls[number]
@@ -226,15 +228,16 @@ class GitHub(Api):
 
     @route("PUT", _REPO + r"/pulls/(\d+)/reviews/(\d+)")
     def update_review(self, number, review, query, body):
-        checked(models.ReposOwnerRepoPullsPullNumberReviewsReviewIdPutBody, body)
         self._with(self.reviews[int(number)], int(review)).update(body)
-        return example(models.PullRequestReview, body=body["body"])
+        return self.description.example("pull-request-review", body=body["body"])
 
     @route("GET", _REPO + r"/pulls/(\d+)/comments")
     def list_inline(self, number, query, body):
         found = [
             {
-                **example(models.PullRequestReviewComment, id=each["id"], body=each["body"], path=each["path"]),
+                **self.description.example(
+                    "pull-request-review-comment", id=each["id"], body=each["body"], path=each["path"]
+                ),
                 "user": self._user(each["user"]),
             }
             for each in self.inline.get(int(number), [])
@@ -243,10 +246,15 @@ class GitHub(Api):
 
     @route("PATCH", _REPO + r"/pulls/comments/(\d+)")
     def update_inline(self, comment, query, body):
-        checked(models.ReposOwnerRepoPullsCommentsCommentIdPatchBody, body)
         everything = [each for found in self.inline.values() for each in found]
         self._with(everything, int(comment)).update(body)
-        return example(models.PullRequestReviewComment, body=body["body"])
+        return self.description.example("pull-request-review-comment", body=body["body"])
+
+    @route("DELETE", _REPO + r"/pulls/comments/(\d+)")
+    def delete_inline(self, comment, query, body):
+        for found in self.inline.values():
+            found[:] = [each for each in found if each["id"] != int(comment)]
+        return Answer(204)
 
     @route("DELETE", _REPO + r"/git/refs/heads/(.+)")
     def delete_ref(self, branch, query, body):

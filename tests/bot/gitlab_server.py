@@ -137,6 +137,11 @@ class GitLab(Api):
             found.append({"old_path": name, "new_path": name, "diff": patch[patch.find("@@") :]})
         return self._page(found, query)
 
+    @route("HEAD", _PROJECT + "/repository/files/(.+)")
+    def file_metadata(self, path, query, body):
+        document = self.file(path, query, body)
+        return Answer(200, None, X_Gitlab_Size=len(base64.b64decode(document["content"])))
+
     @route("GET", _PROJECT + "/repository/files/(.+)")
     def file(self, path, query, body):
         try:
@@ -161,6 +166,16 @@ class GitLab(Api):
         found = next(each for each in self.notes[int(number)] if each["id"] == int(note))
         found.update(body)
         return found
+
+    @route("DELETE", _REQUEST + r"/notes/(\d+)")
+    def delete_note(self, number, note, query, body):
+        self.notes[int(number)] = [each for each in self.notes[int(number)] if each["id"] != int(note)]
+        return Answer(204)
+
+    @route("DELETE", _REQUEST + r"/discussions/(\w+)/notes/(\d+)")
+    def delete_discussion(self, number, discussion, note, query, body):
+        self.discussions[int(number)] = [each for each in self.discussions[int(number)] if each["id"] != discussion]
+        return Answer(204)
 
     @route("POST", _REQUEST + "/draft_notes")
     def create_draft(self, number, query, body):

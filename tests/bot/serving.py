@@ -9,7 +9,7 @@ import re
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 
@@ -19,6 +19,7 @@ class Answer(Exception):
 
     def __init__(self, status, document=None, **headers):
         super().__init__(status)
+        self.is_explicit = True
         self.status, self.document = status, document
         self.headers = {name.replace("_", "-"): str(value) for name, value in headers.items()}
 
@@ -26,14 +27,18 @@ class Answer(Exception):
 class Api:
     """Routes are methods that are registered with a method and a pattern; calls are kept.
 
-    ``troubles`` are answers that the next calls with their method get instead: ``("POST", Answer(…))``.
+    ``troubles`` are answers that the next calls with their method get instead: ``("POST", Answer(…))``; with ``lost``
+    ones, the call has its effect nevertheless.
     """
 
     prefix = ""
+    description = None  #: the forge's own description of its API
 
     def __init__(self):
         self.calls = []
+        self.violations = []
         self.troubles = []
+        self.lost = []
         self.git_root = None
         self.pushes = []
         api = self
@@ -52,7 +57,7 @@ class Api:
                     return
                 api.serve(self, body)
 
-        for verb in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
             setattr(Handler, f"do_{verb}", Handler.handle_any)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -65,7 +70,7 @@ class Api:
 
     def writes(self):
         """Method and path of each call that changes something."""
-        return [(method, path) for method, path, _ in self.calls if method != "GET"]
+        return [(method, path) for method, path, _ in self.calls if method not in ("GET", "HEAD")]
 
     def bodies(self, method, ending):
         """The bodies of calls to a path that ends so."""
@@ -83,7 +88,12 @@ class Api:
                 if trouble[0] == handler.command:
                     self.troubles.remove(trouble)
                     raise trouble[1]
-            raise self.route(handler.command, path, query, document)
+            answer = self.described(handler.command, path, query, document)
+            for method, another in self.lost:
+                if method == handler.command and answer.status < 300:
+                    self.lost.remove((method, another))
+                    raise another
+            raise answer
         except Answer as answer:
             self.send(handler, answer)
         except Exception as error:  # a mistake of the test's, or a body that the API would refuse
@@ -92,6 +102,23 @@ class Api:
     def authorise(self, handler):
         raise NotImplementedError
 
+    def described(self, method, path, query, document):
+        """The answer of a route, with the status that the forge's description names; what deviates is kept."""
+        if self.description is None:
+            return self.route(method, path, query, document)
+        sent = json.loads(json.dumps(document))  # routes may change it
+        answer = self.route(method, path, query, document)
+        try:
+            self.description.check_request(method, quote(path, safe="/"), query, sent)
+            if answer.status < 300:
+                answer.status = (
+                    answer.status if answer.is_explicit else self.description.operation(method, path)["status"]
+                )
+                self.description.check_answer(method, path, answer.status, answer.document)
+        except AssertionError as error:
+            self.violations.append(str(error))
+        return answer
+
     def route(self, method, path, query, document):
         for name in dir(self):
             spec = getattr(getattr(self, name), "answers", None)
@@ -99,16 +126,23 @@ class Api:
                 found = re.fullmatch(spec[1], path)
                 if found:
                     answer = getattr(self, name)(*map(unquote, found.groups()), query=query, body=document)
-                    return answer if isinstance(answer, Answer) else Answer(200 if method != "POST" else 201, answer)
+                    if isinstance(answer, Answer):
+                        return answer
+                    made = Answer(200 if method != "POST" else 201, answer)
+                    made.is_explicit = False
+                    return made
         return Answer(404, {"message": f"no route for {method} {path}"})
 
     def send(self, handler, answer):
-        content = b"" if answer.document is None else json.dumps(answer.document).encode()
+        is_raw = isinstance(answer.document, bytes)
+        content = (
+            answer.document if is_raw else b"" if answer.document is None else json.dumps(answer.document).encode()
+        )
         handler.send_response(answer.status)
         for name, value in answer.headers.items():
             handler.send_header(name, value)
         if content:
-            handler.send_header("Content-Type", "application/json")
+            handler.send_header("Content-Type", "text/plain" if is_raw else "application/json")
         handler.send_header("Content-Length", str(len(content)))
         handler.end_headers()
         handler.wfile.write(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -80,12 +81,95 @@ def test_what_runs_code_of_a_pull_request_can_only_read_and_keeps_no_token():
     assert checkout["with"]["persist-credentials"] is False
 
 
-def test_what_may_write_checks_nothing_out():
+def test_what_posts_follows_the_review():
     document = workflow("github-post.yml")
 
     assert list(document[True]) == ["workflow_run"]
     assert document[True]["workflow_run"]["workflows"] == [workflow("github-review.yml")["name"]]
-    assert not any("checkout" in step.get("uses", "") for step in steps(document))
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_no_job_that_may_write_has_a_checkout(path):
+    document = yaml.safe_load(path.read_text())
+    for job in document["jobs"].values():
+        granted = job.get("permissions", document.get("permissions"))
+        writes = {name for name, right in granted.items() if right == "write"} - {"security-events"}
+        if writes or "github.token" in str([step.get("env") for step in job["steps"]]):
+            assert not any("checkout" in step.get("uses", "") for step in job["steps"])
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_no_step_of_devfix_beside_a_checkout_has_a_token(path):
+    for job in yaml.safe_load(path.read_text())["jobs"].values():
+        if any("checkout" in step.get("uses", "") for step in job["steps"]):
+            assert not any("env" in step for step in job["steps"] if "run" in step)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+def test_each_workflow_says_what_happens_to_two_runs(path):
+    concurrency = yaml.safe_load(path.read_text())["concurrency"]
+
+    assert "cancel-in-progress" in concurrency
+    if path.name == "github-post.yml":
+        assert "head_repository.full_name" in concurrency["group"] and "head_branch" in concurrency["group"]
+
+
+def pipeline():
+    return {name: job for name, job in yaml.safe_load((CI / "gitlab-ci.yml").read_text()).items() if name != "stages"}
+
+
+def test_jobs_of_the_pipeline_that_see_the_token_have_no_checkout():
+    scoped = {name: job for name, job in pipeline().items() if "environment" in job}
+
+    assert sorted(scoped) == ["devfix-post", "devfix-propose"]
+    for job in scoped.values():
+        assert job["environment"] == {"name": "devfix", "action": "access"}
+        assert job["variables"]["GIT_STRATEGY"] == "none"
+        assert job["resource_group"]
+
+
+def test_no_job_of_the_pipeline_sets_a_token():
+    for job in pipeline().values():  # a variable of the project would replace it
+        assert not any("TOKEN" in name for name in job.get("variables", {}))
+
+
+def test_the_pipeline_removes_what_a_merge_request_could_pass_off_as_an_artifact():
+    script = pipeline()["devfix-recompute"]["script"]
+
+    assert any(line.startswith("rm -rf devfix-bot devfix.env") for line in script[:2])
+
+
+@pytest.mark.parametrize("path", [*WORKFLOWS, CI / "gitlab-ci.yml"], ids=lambda path: path.name)
+def test_nothing_is_run_as_a_module_beside_a_checkout(path):
+    """``python -m pip`` would import a ``pip.py`` of the pull request."""
+    assert "python -m" not in path.read_text()
+
+
+def test_the_action_imports_nothing_from_the_checkout():
+    """A ``venv.py`` or ``pip.py`` of the pull request would run in a job that may write code scanning results."""
+    started = re.findall(r"(\S+) -m (\w+)", (ROOT / "action.yml").read_text())
+
+    assert [module for _, module in started] == ["venv", "pip", "devfix"]
+    assert {option for option, _ in started} == {"-I"}
+
+
+def test_commands_of_the_workflows_exist():
+    from devfix.cli import cli
+
+    for path in [*WORKFLOWS, CI / "gitlab-ci.yml"]:
+        for verb, options in re.findall(r"devfix bot (\w+)([^\n;)]*)", re.sub(r"#.*", "", path.read_text())):
+            command = cli.get_command(None, "bot").get_command(None, verb)
+            known = {option for each in command.params for option in each.opts}
+            assert set(re.findall(r"--[\w-]+", options)) <= known, (path.name, verb)
+
+
+@pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed: nox -s workflows runs it")
+def test_auditors_find_nothing_in_the_workflows():
+    files = [*map(str, WORKFLOWS), str(ROOT / "action.yml")]
+    command = ["zizmor", "--offline", "--persona=auditor", *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stdout
 
 
 def test_no_workflow_runs_on_pull_request_target():

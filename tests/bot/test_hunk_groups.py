@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from devfix.bot import hunk_groups
-from devfix.bot.hunk_groups import group_hunks, hunks
+from devfix.bot.hunk_groups import group_hunks
+from devfix.bot.patch import diff, hunks
 from devfix.config import Settings
 from devfix.engine import fixpoint
-from devfix.model import Patch
+from devfix.model import FileChange, Patch
 from devfix.sources import SourceFile
 
 HEAD = "import torch\nfrom torch import nn\n\ndevice = torch.device('cuda')\n"
@@ -41,7 +42,8 @@ def run():
 
 
 def test_what_replaces_what():
-    (first, second) = hunks("a.py", b"1\n2\n3\n4\n", b"1\nx\n3\n4\ny")
+    old, new = b"1\n2\n3\n4\n", b"1\nx\n3\n4\ny"
+    (first, second) = hunks(diff([FileChange("a.py", old, new)]), {"a.py": new})
 
     assert (first.position, first.lines, second.position, second.lines) == (("a.py", 2), ("x",), ("a.py", 5), ("y",))
 

@@ -48,6 +48,32 @@ def test_a_second_run_changes_nothing(bot, github, main):
     assert (github.writes(), main.git("ls-remote", "origin")) == ([], before)
 
 
+def test_two_jobs(bot, job, github, main, monkeypatch, tmp_path):
+    job(event="schedule", token="")
+    made = bot("open", "--artifact", tmp_path / "patches")
+    assert (made.code, github.calls) == (0, []), made.stderr
+    job(event="schedule")
+    monkeypatch.chdir(tmp_path)  # no checkout is needed
+
+    result = bot("propose", tmp_path / "patches", "--digest", made.stdout.strip())
+
+    assert result.code == 0, result.stderr
+    assert only(github)["head"]["ref"] == "devfix/device"
+    assert ".to(device)).sum()" in main.there("devfix/device", "train.py")
+
+
+def test_patches_that_were_changed_between_two_jobs_are_refused(bot, job, github, main, tmp_path):
+    made = bot("open", "--artifact", tmp_path / "patches")
+    manifest = tmp_path / "patches" / "device" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("DEV102", "DEV103"))
+    job(event="schedule")
+
+    result = bot("propose", tmp_path / "patches", "--digest", made.stdout.strip())
+
+    assert (result.code, github.writes()) == (2, [])
+    assert "its digest is another one" in result.stderr
+
+
 def test_it_is_updated_in_place(bot, github, main):
     bot("open")
     main.commit(train__py=BROKEN + "\nloss = model(torch.ones(2, 4))\n")

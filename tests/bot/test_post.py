@@ -39,6 +39,17 @@ def privileged(job, github, pull):
     return call
 
 
+@pytest.fixture
+def post(bot):
+    """``devfix bot post`` on an artifact, with the digest that it has now."""
+
+    def call(artifact, *options):
+        digest = hashlib.sha256((artifact / "manifest.json").read_bytes()).hexdigest()
+        return bot("post", artifact, "--digest", digest, *options)
+
+    return call
+
+
 def edit(artifact, **changes):
     path = artifact / "manifest.json"
     document = json.loads(path.read_text())
@@ -51,29 +62,29 @@ def replace_patch(artifact, patch):
     edit(artifact, patch={"sha256": hashlib.sha256(patch).hexdigest(), "size": len(patch)})
 
 
-def test_two_jobs(bot, artifact, privileged, github, monkeypatch, tmp_path):
+def test_two_jobs(post, artifact, privileged, github, monkeypatch, tmp_path):
     privileged()
     monkeypatch.chdir(tmp_path)  # no checkout is needed
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert result.code == 0, result.stderr
     assert len(github.reviews) == 1
 
 
-def test_a_fork_is_reviewed_by_two_jobs(bot, job, github, pull, privileged, tmp_path):
+def test_a_fork_is_reviewed_by_two_jobs(bot, post, job, github, pull, privileged, tmp_path):
     github.pulls[pull]["head"]["repo"] = {"full_name": "eve/nets"}
     job(pull, token="")
     assert bot("review", "--artifact", tmp_path / "artifact").code == 0
     privileged()
 
-    result = bot("post", tmp_path / "artifact")
+    result = post(tmp_path / "artifact")
 
     assert (result.code, len(github.inline[pull])) == (0, 1), result.stderr
 
 
 def test_a_file_with_a_name_that_the_bot_does_not_change_is_told_and_the_rest_is_posted(
-    bot, job, github, pull, privileged, repository, tmp_path
+    bot, post, job, github, pull, privileged, repository, tmp_path
 ):
     (repository.tree / "two\nlines.py").write_text(BROKEN)
     repository.commit(train__py=BROKEN)
@@ -82,22 +93,22 @@ def test_a_file_with_a_name_that_the_bot_does_not_change_is_told_and_the_rest_is
     assert bot("review", "--artifact", tmp_path / "artifact").code == 0
     privileged()
 
-    assert bot("post", tmp_path / "artifact").code == 0
+    assert post(tmp_path / "artifact").code == 0
     assert [each["path"] for each in github.inline[pull]] == ["train.py"]
     assert "so it is not changed" in github.reviews[pull][0]["body"]
 
 
-def test_half_a_character_is_refused(bot, artifact, privileged, github):
+def test_half_a_character_is_refused(post, artifact, privileged, github):
     privileged()
     findings = json.loads((artifact / "manifest.json").read_text())["findings"]
     edit(artifact, findings=[{**findings[0], "message": "x\ud800"}])
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert (result.code, github.calls) == (2, []) and "not JSON" in result.stderr
 
 
-def test_a_name_that_is_no_text_is_told(bot, job, github, pull, privileged, repository, tmp_path):
+def test_a_name_that_is_no_text_is_told(bot, post, job, github, pull, privileged, repository, tmp_path):
     with open(os.path.join(os.fsencode(repository.tree), b"\xff.py"), "w") as file:
         file.write(BROKEN)
     repository.commit(train__py=BROKEN)
@@ -106,7 +117,7 @@ def test_a_name_that_is_no_text_is_told(bot, job, github, pull, privileged, repo
     assert bot("review", "--artifact", tmp_path / "artifact").code == 0
     privileged()
 
-    assert bot("post", tmp_path / "artifact").code == 0
+    assert post(tmp_path / "artifact").code == 0
     assert "\\udcff.py" in github.reviews[pull][0]["body"] and len(github.inline[pull]) == 1
 
 
@@ -136,12 +147,12 @@ def test_a_patch_that_makes_another_file_than_was_read_is_refused():
         pytest.param("train.sh", "neither a Python file nor", id="script"),
     ],
 )
-def test_paths_that_no_patch_changes(bot, artifact, privileged, github, name, words):
+def test_paths_that_no_patch_changes(post, artifact, privileged, github, name, words):
     privileged()
     files = json.loads((artifact / "manifest.json").read_text())["files"]
     edit(artifact, files=[{**files[0], "path": name}])
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert (result.code, github.calls) == (2, [])
     assert words in result.stderr and result.stderr.count("\n") == 1
@@ -172,22 +183,22 @@ def test_paths_that_no_patch_changes(bot, artifact, privileged, github, name, wo
         pytest.param("", id="empty"),
     ],
 )
-def test_patches_that_do_more_than_they_say(bot, artifact, privileged, github, patch):
+def test_patches_that_do_more_than_they_say(post, artifact, privileged, github, patch):
     privileged()
     replace_patch(artifact, patch.encode())
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert (result.code, github.writes()) == (2, [])
     assert result.stderr.startswith("devfix: ") and result.stderr.count("\n") == 1
 
 
-def test_a_patch_that_makes_another_text_than_it_says(bot, artifact, privileged, github):
+def test_a_patch_that_makes_another_text_than_it_says(post, artifact, privileged, github):
     privileged()
     patch = (artifact / "devfix.patch").read_bytes()
     replace_patch(artifact, patch.replace(b"4).to(device)", b"4).to(eve)"))
 
-    assert "the patched file differs" in bot("post", artifact).stderr
+    assert "the patched file differs" in post(artifact).stderr
     assert github.writes() == []
 
 
@@ -200,29 +211,41 @@ def test_a_patch_that_makes_another_text_than_it_says(bot, artifact, privileged,
         pytest.param({"head": "main"}, id="no-commit"),
         pytest.param({"patch": {"sha256": "0" * 64, "size": 3}}, id="another-patch"),
         pytest.param({"not_verified": "x" * 3000}, id="too-long"),
+        pytest.param({"head": "0" * 40 + "\n"}, id="newline"),
+        pytest.param({"parts": [[]] * 21}, id="too-many-groups"),
         pytest.param({"repository": "eve/nets"}, id="another-repository"),
         pytest.param({"number": 99}, id="another-pull-request"),
     ],
 )
-def test_manifests_that_are_not_what_they_must_be(bot, artifact, privileged, github, changes):
+def test_manifests_that_are_not_what_they_must_be(post, artifact, privileged, github, changes):
     privileged()
     edit(artifact, **changes)
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert (result.code, github.writes()) == (2, [])
     assert result.stderr.count("\n") == 1
 
 
-def test_links_and_large_files_are_not_read(bot, artifact, privileged, tmp_path):
+def test_links_and_large_files_are_not_read(post, artifact, privileged, tmp_path):
     privileged()
     shutil.move(artifact / "devfix.patch", tmp_path / "elsewhere")
     os.symlink(tmp_path / "elsewhere", artifact / "devfix.patch")
-    assert "is not a regular file" in bot("post", artifact).stderr
+    assert "is not a regular file" in post(artifact).stderr
 
     (artifact / "devfix.patch").unlink()
     (artifact / "devfix.patch").write_bytes(b"x" * (5 << 20))
-    assert "the limit is" in bot("post", artifact).stderr
+    assert "the limit is" in post(artifact).stderr
+
+
+def test_a_large_file_of_the_pull_request_is_not_fetched(post, artifact, privileged, github, monkeypatch):
+    privileged()
+    monkeypatch.setattr("devfix.bot.github.MAX_FILE_BYTES", 10)
+
+    result = post(artifact)
+
+    assert (result.code, github.writes()) == (2, [])
+    assert "the limit is 10" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -232,24 +255,24 @@ def test_links_and_large_files_are_not_read(bot, artifact, privileged, tmp_path)
         pytest.param({"head_repository": {"full_name": "eve/nets"}}, id="another-repository"),
     ],
 )
-def test_an_artifact_of_another_run(bot, artifact, privileged, github, changes):
+def test_an_artifact_of_another_run(post, artifact, privileged, github, changes):
     privileged(**changes)
 
-    assert bot("post", artifact).code == 2
+    assert post(artifact).code == 2
     assert github.writes() == []
 
 
-def test_a_pull_request_that_has_moved_on_is_left_alone(bot, artifact, privileged, github, pull, repository):
+def test_a_pull_request_that_has_moved_on_is_left_alone(post, artifact, privileged, github, pull, repository):
     privileged()
     repository.commit(train__py=BROKEN + "\n")
 
-    result = bot("post", artifact)
+    result = post(artifact)
 
     assert (result.code, github.writes()) == (0, [])
     assert "was analysed" in result.stderr
 
 
-def test_texts_of_a_stranger_are_shown_and_not_read(bot, artifact, privileged, github, pull):
+def test_texts_of_a_stranger_are_shown_and_not_read(post, artifact, privileged, github, pull):
     privileged()
     document = json.loads((artifact / "manifest.json").read_text())
     evil = "@ann <img src=x> [go](https://evil.example) <!-- devfix:review --> `a` **b**"
@@ -259,11 +282,25 @@ def test_texts_of_a_stranger_are_shown_and_not_read(bot, artifact, privileged, g
     ]
     edit(artifact, findings=findings, not_verified=evil)
 
-    assert bot("post", artifact).code == 0
+    assert post(artifact).code == 0
     for body in [github.reviews[pull][0]["body"], github.inline[pull][0]["body"]]:
         assert "@ann" not in body and "https://evil" not in body
         assert re.search(r"(?<!\\)(<img|\[go|\*\*b)", body) is None
     assert github.reviews[pull][0]["body"].count("<!-- devfix:review -->") == 1
+
+
+def test_a_line_with_characters_that_nobody_sees_is_not_suggested(bot, job, github, repository):
+    text = BROKEN.replace(".sum()", ".sum()  # \u202e")
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=text)
+    number = github.add_pull("topic")
+    job(number)
+
+    assert bot("review").code == 0
+    assert number not in github.inline
+    body = github.reviews[number][0]["body"]
+    assert "The patch contains invisible characters" in body and "\u202e" not in body
 
 
 def test_a_fence_is_longer_than_any_in_the_text(bot, job, github, repository):

@@ -110,6 +110,19 @@ def test_other_people_s_markers_are_not_edited(bot, job, github, pull):
     assert [method for method, _ in github.writes()] == ["POST"]
 
 
+def test_plugins_of_the_pull_request_are_not_run_and_named(bot, job, github, pull, repository):
+    text = CONFIGURATION + '[tool.devfix]\nplugins = ["rules"]\n'
+    repository.commit(pyproject__toml=text, rules__py="open('imported', 'w')\n", train__py=BROKEN)
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    job(pull)
+
+    result = bot("review")
+
+    assert result.code == 0 and len(github.reviews[pull]) == 1
+    assert not (repository.tree / "imported").exists()
+    assert result.stderr.startswith(f"devfix: the plugin 'rules' in {repository.tree} was not loaded; ")
+
+
 # --- trouble ------------------------------------------------------------------------------------------------------
 def test_a_server_that_fails_once_is_asked_again_and_nothing_is_said_of_it(job, github, pull):
     job(pull)
@@ -259,6 +272,40 @@ def test_a_secondary_limit_is_waited_for(bot, job, github, pull):
     assert bot("review").code == 0
     assert len(github.bodies("POST", "/reviews")) == 2
     assert len(github.reviews[pull]) == 1
+
+
+def test_a_review_whose_answer_was_lost_is_there_once(bot, job, github, pull):
+    github.lost.append(("POST", Answer(502, {"message": "bad gateway"})))
+    job(pull)
+
+    assert bot("review").code == 0
+
+    assert len(github.bodies("POST", "/reviews")) == 2, "the client repeats a request that failed"
+    first, second = github.reviews[pull]
+    assert "<!-- devfix:review -->" in first["body"] and "devfix:review" not in second["body"]
+    assert len(github.inline[pull]) == 1
+
+
+def test_a_review_of_another_run_at_the_same_time_is_the_only_one(bot, job, github, pull):
+    job(pull)
+    bot("review")
+    github.pulls[pull]["head"]["sha"] = github.commit("topic")
+    (theirs,), (comment,) = github.reviews[pull], github.inline[pull]
+    listed, github.reviews[pull], github.inline[pull] = github.reviews[pull], [], []
+    answer = github.create_review
+
+    def both(number, query, body):
+        github.reviews[int(number)], github.inline[int(number)] = [theirs], [comment]
+        return answer(number, query=query, body=body)
+
+    both.answers = answer.answers
+    github.create_review = both
+    job(pull)
+
+    assert bot("review").code == 0
+    assert github.reviews[pull][0] is theirs and listed
+    assert "devfix:review" not in github.reviews[pull][1]["body"]
+    assert github.inline[pull] == [comment]
 
 
 def test_a_limit_that_lasts_ends_the_job(bot, job, github, pull):

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.bot.patch import diff, hunks
 from devfix.bot.suggestions import build_suggestions, marker_key
+from devfix.model import FileChange
 
 OLD = "".join(f"line {number}\n" for number in range(1, 61))
 ALL = {"a.py": set(range(1, 61)), "b.py": set(range(1, 61))}
+
+
+def suggested(before, after, shown, parts):
+    """The suggestions made from the patch between two states of files."""
+    patch = diff([FileChange(path, before[path], after[path]) for path in before])
+    return build_suggestions(before, after, hunks(patch, after), shown, [], parts)
 
 
 def changed(*numbers):
@@ -18,10 +26,7 @@ def offered(parts, *numbers, shown=ALL, more=()):
     before, after = {"a.py": OLD.encode()}, {"a.py": changed(*numbers)}
     if more:
         before["b.py"], after["b.py"] = OLD.encode(), changed(*more)
-    return [
-        (each.path, each.first, each.last, each.is_visible)
-        for each in build_suggestions(before, after, shown, [], parts)
-    ]
+    return [(each.path, each.first, each.last, each.is_visible) for each in suggested(before, after, shown, parts)]
 
 
 def places(*numbers, path="a.py"):
@@ -33,7 +38,7 @@ def test_each_part_is_a_suggestion():
 
 
 def test_hunks_that_belong_together_are_one_suggestion_with_what_lies_between():
-    (made,) = build_suggestions({"a.py": OLD.encode()}, {"a.py": changed(3, 6)}, ALL, [], [places(3, 6)])
+    (made,) = suggested({"a.py": OLD.encode()}, {"a.py": changed(3, 6)}, ALL, [places(3, 6)])
 
     assert (made.first, made.last, made.is_visible) == (3, 6, True)
     assert made.lines == ("new 3", "line 4", "line 5", "new 6")
@@ -82,7 +87,7 @@ def test_added_lines_take_a_neighbour_along():
     before, after = b"1\n2\n3\n4\n", b"1\n2\nx\n3\ny\n4\n"
     parts = [(("a.py", 3),), (("a.py", 4),)]
 
-    (first, second) = build_suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1, 2, 3, 4}}, [], parts)
+    (first, second) = suggested({"a.py": before}, {"a.py": after}, {"a.py": {1, 2, 3, 4}}, parts)
 
     assert [(each.first, each.last, each.lines) for each in (first, second)] == [(2, 2, ("2", "x")), (3, 3, ("3", "y"))]
 
@@ -91,7 +96,7 @@ def test_parts_that_take_the_same_neighbour_along_are_one():
     before, after = b"1\n2\n3\n", b"x\n1\ny\n2\n3\n"
     parts = [(("a.py", 1),), (("a.py", 2),)]
 
-    (made,) = build_suggestions({"a.py": before}, {"a.py": after}, {"a.py": {1}}, [], parts)
+    (made,) = suggested({"a.py": before}, {"a.py": after}, {"a.py": {1}}, parts)
 
     assert (made.first, made.last, made.lines, made.is_visible) == (1, 1, ("x", "1", "y"), True)
 

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from in_process import run_in_process
 
 PLUGIN = Path(__file__).parents[1] / "data" / "plugin"
 PROGRAM = "import torch\n\nx = torch.ones(3)\nx = x.cuda()\n"
 RULES = "from devfix.rules import Rule\n\nRULE = Rule({})\n"
+TRUST = "--trust-plugins"
 END = "--- end of a command\n"
 SEVERAL = f"""\
 import sys
@@ -186,13 +186,164 @@ def repository(devfix):
     return devfix
 
 
-def test_a_local_module_counts_where_the_configuration_names_it(repository):
-    assert codes(repository("check", "train.py", "--output-format", "json")) == ["ACME101"]
-    assert "ACME101" in repository("rules")[1]
-    assert repository("explain", "ACME101")[0] == 0
+def test_a_local_module_counts_where_the_configuration_names_it_and_the_run_trusts_it(repository):
+    assert codes(repository("check", "train.py", TRUST, "--output-format", "json")) == ["ACME101"]
+    assert "ACME101" in repository("rules", TRUST)[1]
+    assert repository("explain", "ACME101", TRUST)[0] == 0
     for number in range(12):
         (repository.folder / f"train{number}.py").write_text(PROGRAM)
-    assert len(codes(repository("check", ".", "-j", "2", "--no-cache", "--output-format", "json"))) == 13
+    assert len(codes(repository("check", ".", TRUST, "-j", "2", "--no-cache", "--output-format", "json"))) == 13
+
+
+MARKS = "open('imported', 'w')\n"
+NOT_LOADED = "devfix: the plugin 'tools.rules' in {} was not loaded; it is code of the repository: "
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(["check", "train.py"], id="check"),
+        pytest.param(["apply", "train.py"], id="apply"),
+        pytest.param(["apply", "train.py", "--diff", "--config", "pyproject.toml"], id="config"),
+        pytest.param(["rules"], id="rules"),
+        pytest.param(["explain", "ACME101"], id="explain"),
+        pytest.param(["verify", "quick.py", "--device", "cpu"], id="verify"),
+        pytest.param(["trace", "quick.py"], id="trace"),
+        pytest.param(["trace", "quick.py", "--map"], id="map"),
+    ],
+)
+def test_a_local_module_that_nobody_trusts_does_not_run_and_is_named_once(repository, command):
+    (repository.folder / "tools" / "rules.py").write_text(MARKS)
+    (repository.folder / "quick.py").write_text("print(1)\n")
+
+    result = repository(*command)
+
+    assert not (repository.folder / "imported").exists()
+    told = [line for line in result[2].splitlines() if line.startswith(NOT_LOADED.format(repository.folder))]
+    if command[0] == "trace":
+        assert len(told) <= 1  # it analyses only where the program fails
+    else:
+        assert len(told) == 1, result[2]
+
+
+def test_the_language_server_names_a_module_that_it_does_not_run(repository, capsys):
+    from devfix.lsp.settings import Wishes, load
+
+    (repository.folder / "tools" / "rules.py").write_text(MARKS.replace("imported", f"{repository.folder}/imported"))
+
+    assert load(str(repository.folder), Wishes()).plugins == ()
+    assert not (repository.folder / "imported").exists()
+    assert capsys.readouterr().err.startswith(NOT_LOADED.format(repository.folder))
+
+
+def test_a_migration_runs_no_module_of_its_repositories_although_the_user_s_configuration_names_them(
+    repository, tmp_path, monkeypatch
+):
+    configuration(tmp_path, monkeypatch, f'trust-plugins = ["{repository.folder}"]\n')
+    (repository.folder / "tools" / "rules.py").write_text(MARKS.replace("imported", f"{tmp_path}/imported"))
+    identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for command in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "work"]):
+        subprocess.run(["git", *command], cwd=repository.folder, check=True)
+    (tmp_path / "plan.txt").write_text(f"{repository.folder}\n")
+
+    code, _, err = repository("migrate", str(tmp_path / "plan.txt"), "--jobs", "1")
+
+    assert code in (0, 1), err
+    assert not (tmp_path / "imported").exists()
+    assert "devfix: the plugin 'tools.rules' in " in err and " was not loaded; " in err
+
+
+def test_the_analysis_goes_on_without_a_module_that_nobody_trusts(repository):
+    (repository.folder / "pyproject.toml").write_text('[tool.devfix]\nplugins = ["tools.rules"]\n')
+    (repository.folder / "broken.py").write_text("import torch\n\ny = torch.ones(3).cuda() + torch.ones(3)\n")
+
+    code, out, err = repository("check", "broken.py", "--output-format", "json")
+
+    assert (code, found(out)) == (1, ["DEV102"])
+    assert f"add {TRUST}, or name its folder under trust-plugins in " in err
+
+
+@pytest.mark.parametrize("named", ["{folder}", "{folder}/", "~/project"])
+def test_the_user_s_configuration_names_repositories_that_are_trusted(repository, tmp_path, monkeypatch, named):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    configuration(tmp_path, monkeypatch, f'trust-plugins = ["{named.format(folder=repository.folder)}"]\n')
+
+    code, out, err = repository("check", "train.py", "--output-format", "json")
+
+    assert (code, found(out), err) == (1, ["ACME101"], "")
+
+
+def test_a_folder_around_the_repository_is_not_the_repository(repository, tmp_path, monkeypatch):
+    configuration(tmp_path, monkeypatch, f'trust-plugins = ["{tmp_path}"]\n')
+
+    assert codes(repository("check", "train.py", "--output-format", "json")) == []
+
+
+def test_a_folder_of_a_trusted_repository_is_trusted_and_a_repository_in_it_is_not(repository, tmp_path, monkeypatch):
+    configuration(tmp_path, monkeypatch, f'trust-plugins = ["{repository.folder}"]\n')
+    (repository.folder / ".git").mkdir()
+    inner = repository.folder / "inner"
+    inner.mkdir()
+    for name in ("tools", "pyproject.toml", "train.py"):
+        shutil.move(repository.folder / name, inner / name)
+    assert codes(repository("check", "inner", "--output-format", "json")) == ["ACME101"]
+
+    (inner / ".git").mkdir()
+
+    assert codes(repository("check", "inner", "--output-format", "json")) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("trust-plugins = 'x'\n", "trust-plugins must be a list of folders, not 'x'"),
+        ("trust-plugins = ['nets']\n", "trust-plugins must name absolute folders, not 'nets'"),
+        ("trust-plugins = [\n", "not valid TOML"),
+    ],
+)
+def test_a_user_s_configuration_that_cannot_be_read_is_one_clear_line(repository, tmp_path, monkeypatch, text, told):
+    configuration(tmp_path, monkeypatch, text)
+
+    code, _, err = repository("check", "train.py")
+
+    assert (code, err.count("\n")) == (2, 1) and told in err
+
+
+def configuration(folder, monkeypatch, text):
+    (folder / "config.toml").write_text(text)
+    monkeypatch.setenv("DEVFIX_CONFIG_DIR", str(folder))
+
+
+@pytest.mark.parametrize("name", ["click", "libcst", "multiprocessing", "pickle"])
+def test_a_module_beside_the_analysed_files_is_not_imported_by_devfix(devfix, name):
+    (devfix.folder / f"{name}.py").write_text(MARKS)
+    (devfix.folder / "acme-1.0.dist-info").mkdir()
+    (devfix.folder / "acme-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: acme\nVersion: 1.0\n")
+    (devfix.folder / "acme-1.0.dist-info" / "entry_points.txt").write_text(f"[devfix.rules]\nacme = {name}\n")
+
+    assert devfix("check", "train.py")[0] == 0
+    assert not (devfix.folder / "imported").exists()
+
+
+SPAWNING = """\
+import multiprocessing
+if __name__ == "__main__":
+    multiprocessing.set_start_method("spawn")
+    from devfix.cli import main
+    main(["check", ".", "-j", "2", "--no-cache"])
+"""
+
+
+def test_a_module_beside_the_analysed_files_is_not_imported_by_workers(devfix, tmp_path):
+    (devfix.folder / "multiprocessing.py").write_text(MARKS)
+    for number in range(12):
+        (devfix.folder / f"train{number}.py").write_text(PROGRAM)
+    (tmp_path / "start.py").write_text(SPAWNING)
+
+    done = subprocess.run([sys.executable, tmp_path / "start.py"], cwd=devfix.folder, check=False)
+
+    assert done.returncode == 0
+    assert not (devfix.folder / "imported").exists()
 
 
 def test_a_local_module_is_not_imported_in_isolation(repository):
@@ -202,22 +353,14 @@ def test_a_local_module_is_not_imported_in_isolation(repository):
     assert repository("rules", "--isolated")[0] == 0
 
 
-def test_a_local_module_is_not_imported_by_verify(repository):
-    (repository.folder / "tools" / "rules.py").write_text("open('imported', 'w')\n")
-    (repository.folder / "quick.py").write_text("print(1)\n")
-
-    run_in_process("verify", "quick.py", "--device", "cpu", cwd=repository.folder)
-
-    assert not (repository.folder / "imported").exists()
-
-
 def test_what_is_kept_belongs_to_the_text_of_the_module(repository):
-    assert codes(repository("check", "train.py", "--output-format", "json")) == ["ACME101"]
+    check = ("check", "train.py", TRUST, "--output-format", "json")
+    assert codes(repository(*check)) == ["ACME101"]
     path = repository.folder / "tools" / "rules.py"
 
     path.write_text(path.read_text().replace('func.attr != "cuda"', 'func.attr != "xpu"'))
 
-    assert codes(repository("check", "train.py", "--output-format", "json")) == []
+    assert codes(repository(*check)) == []
 
 
 @pytest.mark.parametrize(
@@ -233,7 +376,7 @@ def test_a_local_module_that_cannot_be_used_is_one_clear_line(repository, text, 
     path = repository.folder / "tools" / "rules.py"
     path.unlink() if text is None else path.write_text(text)
 
-    code, out, err = repository("check", "train.py")
+    code, out, err = repository("check", "train.py", TRUST)
 
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert err.startswith("devfix: the plugin 'tools.rules' of tool.devfix.plugins") and told in err

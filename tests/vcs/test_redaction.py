@@ -1,5 +1,7 @@
 """Credentials are not shown."""
 
+import time
+
 import pytest
 
 from devfix.vcs.redaction import redacted
@@ -18,6 +20,7 @@ SECRET = "s3cr3t-T0k3n-0123456789"
         ),
         (f"http://me:p@ss{SECRET}@example.org/a", "http://***@example.org/a"),
         (f"https://h/a.git?private_token={SECRET}&ref=x", "https://h/a.git?private_token=***&ref=x"),
+        (f"https://h/a.git?a=b?token={SECRET}", "https://h/a.git?a=b?token=***"),
         (f"Authorization: Bearer {SECRET}", "Authorization: Bearer ***"),
         ("a ghp_0123456789abcdefABCDEF0123 b", "a *** b"),
         ("a glpat-0123456789abcdefABCD b", "a *** b"),
@@ -41,3 +44,12 @@ def test_a_secret_goes(text, shown):
 )
 def test_the_rest_stays(text):
     assert redacted(text) == text
+
+
+@pytest.mark.parametrize("part", ["?token", "?a=", "a", "a://", "authorization: ", "glpat-", "&secret&", "@"])
+def test_a_long_text_is_searched_quickly(part):
+    started = time.perf_counter()
+
+    redacted(part * 50_000)
+
+    assert time.perf_counter() - started < 5

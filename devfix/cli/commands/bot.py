@@ -64,37 +64,94 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
             click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 
 
+@command.command("recompute")
+@click.argument("claim", required=False, metavar="[CLAIM]")
+@click.option("--artifact", required=True, metavar="DIR", help="Write the findings to DIR, for devfix bot post.")
+@_JOBS
+def recompute_command(claim: str | None, artifact: str, jobs: int) -> None:
+    """Make the findings and the patch of an artifact again, in a job that the pull request cannot change.
+
+    CLAIM is the artifact of `devfix bot review --artifact`; it may be missing if this job names the pull request.
+    Nothing is run, and no token is used. Prints the digest of the new artifact, for `devfix bot post --digest`.
+    """
+    claim, artifact = claim and os.path.abspath(claim), os.path.abspath(artifact)
+    with _one_line_errors():
+        environment, _, settings = _prepare(None)
+        from devfix.bot import artifact as artifacts
+        from devfix.bot.review import recompute
+
+        found = recompute(artifacts.read(claim) if claim else None, environment, settings, jobs)
+        artifacts.write(found, artifact)
+        click.echo(f"wrote {artifact}: {_count_findings(found)}", err=True)
+        click.echo(artifacts.read_digest(artifact))
+
+
 @command.command("post")
 @click.argument("folder", metavar="DIR")
+@click.option("--digest", metavar="SHA256", help="The digest that devfix bot recompute printed.")
 @_DRY_RUN
-def post_command(folder: str, dry_run: bool) -> None:
-    """Post the findings of `devfix bot review --artifact DIR`, which ran without a token. Nothing in DIR is run."""
+def post_command(folder: str, digest: str | None, dry_run: bool) -> None:
+    """Post the findings of `devfix bot recompute --artifact DIR`, which ran without a token. Nothing in DIR is run."""
     with _one_line_errors():
         environment, token = _read_environment(None)
+        from devfix.bot.skip_reasons import BotError
+
+        if not digest:
+            raise BotError(
+                "--digest is missing: a pull request can forge the artifact of devfix bot review, so only that of"
+                " devfix bot recompute is posted (docs/bot.md)"
+            )
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
         from devfix.bot.review import post
 
-        found = artifacts.read(folder)
+        found = artifacts.read(folder, digest)
         with connected(environment, token, dry_run) as forge:
             click.echo(post(found, environment, forge, token, dry_run=dry_run), err=True)
 
 
 @command.command("open")
+@click.option("--artifact", metavar="DIR", help="Write the patches to DIR, for devfix bot propose, and open nothing.")
 @_DRY_RUN
 @_JOBS
-def open_command(dry_run: bool, jobs: int) -> None:
-    """Open, update or close a pull request for each group of rules."""
+def open_command(artifact: str | None, dry_run: bool, jobs: int) -> None:
+    """Open, update or close a pull request for each group of rules.
+
+    With --artifact, no token is used, and the digest for `devfix bot propose --digest` is printed.
+    """
+    artifact = artifact and os.path.abspath(artifact)
     with _one_line_errors():
         environment, token, settings = _prepare(None)
         from devfix.bot.connect import connected
         from devfix.bot.environment import refuse_unsafe_runs
-        from devfix.bot.pull_requests import open_all
+        from devfix.bot.pull_requests import find_changes, open_all, write_changes
 
         if settings.verification is not None:
             refuse_unsafe_runs(environment, os.getcwd())
+        if artifact is not None:
+            click.echo(write_changes(find_changes(environment, settings, jobs), artifact))
+            return
         with connected(environment, token, dry_run) as forge:
             for line in open_all(environment, settings, forge, token, dry_run=dry_run, jobs=jobs):
+                click.echo(line, err=True)
+
+
+@command.command("propose")
+@click.argument("folder", metavar="DIR")
+@click.option("--digest", required=True, metavar="SHA256", help="The digest that devfix bot open --artifact printed.")
+@_DRY_RUN
+def propose_command(folder: str, digest: str, dry_run: bool) -> None:
+    """Open the pull requests of `devfix bot open --artifact DIR`, which ran without a token. Nothing in DIR is run."""
+    with _one_line_errors():
+        environment, token = _read_environment(None)
+        from devfix.bot.connect import connected
+        from devfix.bot.pull_requests import propose_all, read_changes
+        from devfix.bot.review import read_settings
+
+        with connected(environment, token, dry_run) as forge:
+            settings = read_settings(forge, forge.default_branch())
+            changes = read_changes(folder, digest, settings, environment)
+            for line in propose_all(changes, settings, forge, token, dry_run=dry_run):
                 click.echo(line, err=True)
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._options import trust_option
 from devfix.cli._rule_docs import RuleDocs, complete_rules, rule_docs
 
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ __all__ = ["command"]
 @click.command("explain", short_help="Explain one rule, with an example.")
 @click.argument("code", shell_complete=complete_rules)
 @click.option("--format", "style", type=click.Choice(["text", "md", "json"]), default="text", show_default=True)
-def command(code: str, style: str) -> None:
+@trust_option
+def command(code: str, style: str, trust_plugins: bool) -> None:
     """Explain one rule, given its code (DEV201) or name: what it checks, why, an example, and the safety of its fix."""
     docs = rule_docs(code) if style != "json" else None
     if docs is not None:
@@ -28,7 +30,7 @@ def command(code: str, style: str) -> None:
 
     rule = rule_for(code)
     if rule is None:
-        import_configured_rules()
+        import_configured_rules(trust_plugins)
         rule = rule_for(code)
     if rule is None:
         raise click.UsageError(_unknown(code))

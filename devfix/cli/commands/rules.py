@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import click
 
+from devfix.cli._options import trust_option
+
 __all__ = ["command"]
 
 
 @click.command("rules", short_help="List all rules.")
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--isolated", is_flag=True, help="Ignore configuration files, and with them local rules.")
-def command(style: str, isolated: bool) -> None:
+@trust_option
+def command(style: str, isolated: bool, trust_plugins: bool) -> None:
     """List all rules with their codes, names and summaries."""
     from devfix.cli._rule_names import import_configured_rules
     from devfix.rules.registry import all_rules
 
     if not isolated:
-        import_configured_rules()
+        import_configured_rules(trust_plugins)
     rules = all_rules()
     if style == "json":
         import json

@@ -120,8 +120,9 @@ def _run(names: Sequence[str], without: Sequence[Finding] | None = None) -> Outc
     """Return all findings on these files, including latent ones; with ``without``, apply the fixes of the others."""
     from devfix import config, sources
     from devfix.engine import fixpoint
+    from devfix.rules.trust import leave_out
 
-    settings = config.load(names, {rule.code: rule.name for rule in all_rules()})
+    settings = config.load(names, {rule.code: rule.name for rule in all_rules()}, local=leave_out)
     settings = replace(settings, severity=Severity.LATENT, unsafe_fixes=True)
     files, _ = sources.load(names, settings.exclude, settings.root)
     if without is None:

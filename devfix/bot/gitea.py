@@ -1,0 +1,273 @@
+"""Client of Gitea and Forgejo, whose API is the same: https://docs.gitea.com/api, https://codeberg.org/api/swagger.
+
+Reviews cannot be edited there, so the text of a review is a comment of the pull request.  There are no suggestions that
+a click applies: a suggestion is shown as a diff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from itertools import takewhile
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from devfix.bot.diff_lines import lines_of_hunk
+from devfix.bot.dry_run import DryRunTransport
+from devfix.bot.forge import CallLog, Comment, PullRequest
+from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
+from devfix.bot.skip_reasons import BotError
+from devfix.bot.suggestions import Suggestion
+from devfix.vcs import hunks as diffs
+from devfix.vcs.redaction import redacted
+
+__all__ = ["GiteaForge"]
+
+_TIMEOUT_S = 60.0
+_RETRIES = 3  # of connections
+_PER_PAGE = 50
+_MARKERS = "<!-- devfix:"
+_DRAFT = "WIP: "
+_LABEL_COLOR = "#ededed"
+#: The authors of what a job's own token writes.
+_ACTIONS_USERS = ("gitea-actions", "forgejo-actions")
+
+
+class GiteaForge:
+    """One repository on Gitea or Forgejo.
+
+    Args:
+        api: the address of the API, which ends with ``/api/v1``.
+        repository: ``owner/name``.
+        token: an access token; empty for anonymous reads of public repositories.
+        dry_run: whether to print all calls, and send only those that read.
+        log: prints a call in a dry run.
+
+    """
+
+    def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
+        self._repository = repository
+        self._client = httpx.Client(
+            base_url=api,
+            headers={"Authorization": f"token {token}"} if token else {},
+            timeout=_TIMEOUT_S,
+            transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
+        )
+        self._login: str | None = None  # owner of the token; None until requested
+
+    def disconnect(self) -> None:
+        self._client.close()
+
+    # --- reads
+    def pull(self, number: int) -> PullRequest:
+        with _one_line_errors(f"pull request #{number}"):
+            return _pull(self._get(self._path(f"pulls/{number}")).json())
+
+    def open_pulls(self) -> list[PullRequest]:
+        return self._own_pulls("open")
+
+    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+        found = [pull for pull in self._own_pulls("all") if pull.head_branch == branch]
+        return sorted(found, key=lambda pull: -pull.number)
+
+    def pulls_since(self, moment: datetime) -> list[PullRequest]:
+        with _one_line_errors("pull requests"):
+            newest_first = map(_pull, self._pages(self._path("pulls"), state="all", sort="newest"))
+            found = list(takewhile(lambda pull: pull.created > moment, newest_first))
+        return [pull for pull in found if self._is_here(pull)]
+
+    def default_branch(self) -> str:
+        with _one_line_errors("the repository"):
+            return str(self._get(f"/repos/{self._repository}").json()["default_branch"])
+
+    def read_file(self, path: str, revision: str) -> bytes | None:
+        with _one_line_errors(path):
+            return self._download(self._path(f"raw/{quote(path)}"), MAX_FILE_BYTES, ref=revision)
+
+    def visible_lines(self, number: int) -> Mapping[str, set[int]]:
+        with _one_line_errors(f"the diff of #{number}"):
+            raw = self._download(self._path(f"pulls/{number}.diff"), MAX_TOTAL_BYTES) or b""
+        files = diffs.read(raw.decode("utf-8", "replace"))
+        return {file.path: set().union(*map(lines_of_hunk, file.hunks)) for file in files}
+
+    def comments(self, number: int) -> list[Comment]:
+        with _one_line_errors(f"comments of #{number}"):
+            found = self._get(self._path(f"issues/{number}/comments")).json()
+            return [self._read_comment(each) for each in found]
+
+    def reviews(self, number: int) -> list[Comment]:
+        return self.comments(number)
+
+    def inline_comments(self, number: int) -> list[Comment]:
+        with _one_line_errors(f"reviews of #{number}"):
+            reviews = self._pages(self._path(f"pulls/{number}/reviews"))
+            own = [review["id"] for review in reviews if self._is_own(review.get("user") or {})]
+            return [
+                self._read_comment(each)
+                for review in own
+                for each in self._get(self._path(f"pulls/{number}/reviews/{review}/comments")).json()
+            ]
+
+    def clone_url(self, repository: str) -> str:
+        with _one_line_errors(repository):
+            return str(self._get(f"/repos/{repository}").json()["clone_url"])
+
+    # --- writes
+    def format_suggestion(self, suggestion: Suggestion) -> str:
+        return suggestion.as_diff()
+
+    def post_review(self, pull: PullRequest, body: str, suggestions: Sequence[Suggestion]) -> None:
+        comments = [
+            {"path": each.path, "body": self.format_suggestion(each), "new_position": each.last, "old_position": 0}
+            for each in suggestions
+        ]
+        with _one_line_errors(f"a review of #{pull.number}"):
+            if comments:
+                review = {"event": "COMMENT", "commit_id": pull.head, "body": "", "comments": comments}
+                self._send("POST", self._path(f"pulls/{pull.number}/reviews"), review)
+            if body:
+                self._send("POST", self._path(f"issues/{pull.number}/comments"), {"body": body})
+
+    def edit_review(self, number: int, comment: Comment, body: str) -> None:
+        self.edit_inline_comment(number, comment, body)
+
+    def edit_inline_comment(self, number: int, comment: Comment, body: str) -> None:
+        with _one_line_errors(f"a comment of #{number}"):
+            self._send("PATCH", self._path(f"issues/comments/{comment.id}"), {"body": body})
+
+    def remove_review(self, number: int, comment: Comment) -> None:
+        self.remove_inline_comment(number, comment)
+
+    def remove_inline_comment(self, number: int, comment: Comment) -> None:
+        with _one_line_errors(f"a comment of #{number}"):
+            self._send("DELETE", self._path(f"issues/comments/{comment.id}"))
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
+        document = {"head": branch, "base": base, "title": f"{_DRAFT}{title}" if draft else title, "body": body}
+        with _one_line_errors(f"a pull request from {branch}"):
+            return int(self._send("POST", self._path("pulls"), document).json()["number"])
+
+    def edit_pull(self, number: int, title: str, body: str) -> None:
+        with _one_line_errors(f"pull request #{number}"):
+            is_draft = self._get(self._path(f"pulls/{number}")).json()["title"].startswith(_DRAFT)
+            document = {"title": f"{_DRAFT}{title}" if is_draft else title, "body": body}
+            self._send("PATCH", self._path(f"pulls/{number}"), document)
+
+    def add_labels(self, number: int, labels: Sequence[str]) -> None:
+        with _one_line_errors(f"labels of #{number}"):
+            known = {each["name"]: each["id"] for each in self._pages(self._path("labels"))}
+            for name in labels:
+                if name not in known:
+                    label = {"name": name, "color": _LABEL_COLOR}
+                    known[name] = self._send("POST", self._path("labels"), label).json()["id"]
+            identifiers = [known[name] for name in labels]
+            self._send("POST", self._path(f"issues/{number}/labels"), {"labels": identifiers})
+
+    def close_pull(self, number: int, comment: str) -> None:
+        with _one_line_errors(f"pull request #{number}"):
+            self._send("POST", self._path(f"issues/{number}/comments"), {"body": comment})
+            self._send("PATCH", self._path(f"pulls/{number}"), {"state": "closed"})
+
+    def delete_branch(self, branch: str) -> None:
+        with _one_line_errors(f"branch {branch}"):
+            response = self._client.delete(self._path(f"branches/{quote(branch)}"))
+            if response.status_code != 404:  # already deleted
+                response.raise_for_status()
+
+    def _own_pulls(self, state: str) -> list[PullRequest]:
+        with _one_line_errors("pull requests"):
+            found = list(map(_pull, self._pages(self._path("pulls"), state=state)))
+        return [pull for pull in found if self._is_here(pull)]
+
+    def _is_here(self, pull: PullRequest) -> bool:
+        """Whether a pull request comes from a branch of this repository."""
+        return pull.head_repository.lower() == self._repository.lower()
+
+    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
+        body, author = str(found.get("body") or ""), found.get("user") or {}
+        login = str(author.get("login") or "")
+        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
+
+    def _is_own(self, author: Mapping[str, Any]) -> bool:
+        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
+        if self._login is None:
+            response = self._client.get("/user")
+            self._login = str(response.json()["login"]) if response.is_success else ""
+        login = author.get("login")
+        return login == self._login if self._login else login in _ACTIONS_USERS
+
+    def _path(self, rest: str) -> str:
+        return f"/repos/{self._repository}/{rest}"
+
+    def _get(self, path: str, **query: str | int) -> httpx.Response:
+        return self._client.get(path, params=query).raise_for_status()
+
+    def _send(self, method: str, path: str, document: Mapping[str, Any] | None = None) -> httpx.Response:
+        return self._client.request(method, path, json=document).raise_for_status()
+
+    def _pages(self, path: str, **query: str | int) -> Iterator[dict[str, Any]]:
+        """Yield the items of all pages; request a page when it is needed."""
+        number = 1
+        while True:
+            response = self._get(path, **query, page=number, limit=_PER_PAGE)
+            yield from response.json() or ()
+            if "next" not in response.links:
+                return
+            number += 1
+
+    def _download(self, path: str, limit: int, **query: str) -> bytes | None:
+        """Return a file's content; ``None`` if there is none."""
+        with self._client.stream("GET", path, params=query) as response:
+            if response.status_code == 404:
+                return None
+            response.raise_for_status()
+            content = bytearray()
+            for part in response.iter_bytes():
+                content += part
+                if len(content) > limit:
+                    raise BotError(f"{path} has more than {limit} bytes")
+            return bytes(content)
+
+
+@contextmanager
+def _one_line_errors(subject: str) -> Iterator[None]:
+    """Turn API errors into one-line ``BotError``."""
+    try:
+        yield
+    except httpx.HTTPStatusError as error:
+        hints = {401: " (is the token valid?)", 403: " (does the token have the permissions in docs/bot.md?)"}
+        status = error.response.status_code
+        raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error
+    except httpx.HTTPError as error:
+        raise BotError(redacted(f"Gitea: {subject}: no connection: {error}")) from error
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise BotError(f"Gitea: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
+
+
+def _message(error: httpx.HTTPStatusError) -> str:
+    try:
+        found = error.response.json()["message"]
+    except (httpx.HTTPError, LookupError, TypeError, ValueError):
+        return ""
+    return f" {str(found)[:300]}"
+
+
+def _pull(found: Mapping[str, Any]) -> PullRequest:
+    head, base = found["head"], found["base"]
+    return PullRequest(
+        number=int(found["number"]),
+        title=str(found["title"]).removeprefix(_DRAFT),
+        body=str(found.get("body") or ""),
+        state="merged" if found.get("merged") else str(found["state"]),
+        head=str(head["sha"]),
+        head_branch=str(head["ref"]),
+        head_repository=str((head.get("repo") or {}).get("full_name") or ""),
+        base=str(base["sha"]),
+        base_branch=str(base["ref"]),
+        labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
+        created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
+        url=str(found.get("html_url") or ""),
+    )

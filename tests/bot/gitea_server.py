@@ -1,0 +1,191 @@
+"""The part of Gitea's and Forgejo's API that the bot uses: bodies hold keys that its description names, and no others.
+
+https://codeberg.org/swagger.v1.json: CreatePullRequestOption, EditPullRequestOption, CreatePullReviewOptions,
+EditIssueCommentOption, IssueLabelsOption, CreateLabelOption.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from bot.serving import TOKEN, Answer, Api, route
+
+REPOSITORY = "lab/nets"
+_REPO = r"/repos/lab/nets"
+ME, PERSON = {"id": 7, "login": "devfix-bot"}, {"id": 8, "login": "ann"}
+_PER_PAGE = 2
+
+
+class Gitea(Api):
+    """One repository, whose commits are those of a git repository that is served, too."""
+
+    prefix = "/api/v1"
+
+    def __init__(self, repository):
+        super().__init__()
+        self.repository, self.git_root = repository, repository.parent
+        self.pulls, self.comments, self.reviews, self.inline, self.labels = {}, {}, {}, {}, []
+        self.next = 100
+
+    def authorise(self, handler):
+        if handler.headers.get("Authorization", "") != f"token {TOKEN}":
+            raise Answer(401, {"message": "token is required"})
+
+    def git(self, *arguments):
+        return subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True).stdout
+
+    def commit(self, revision):
+        return self.git("rev-parse", revision).decode().strip()
+
+    def add_pull(self, branch, base="main", fork="", **more):
+        number = self._number()
+        self.pulls[number] = {
+            "number": number,
+            "state": "open",
+            "merged": False,
+            "title": "work",
+            "body": "",
+            "labels": [],
+            "created_at": "2026-01-02T03:04:05Z",
+            "html_url": f"{self.url}/{REPOSITORY}/pulls/{number}",
+            "head": {"ref": branch, "sha": self.commit(branch), "repo": {"full_name": fork or REPOSITORY}},
+            "base": {"ref": base, "sha": self.commit(base), "repo": {"full_name": REPOSITORY}},
+            **more,
+        }
+        return number
+
+    def say(self, number, body, user=PERSON):
+        self.comments.setdefault(number, []).append({"id": self._number(), "body": body, "user": user})
+
+    def _number(self):
+        self.next += 1
+        return self.next
+
+    def _page(self, found, query):
+        page = int(query.get("page", 1))
+        rest = found[(page - 1) * _PER_PAGE :]
+        more = len(rest) > _PER_PAGE
+        headers = {"Link": f'<{self.url}/api/v1{self.calls[-1][1]}?page={page + 1}>; rel="next"'} if more else {}
+        return Answer(200, rest[:_PER_PAGE], **headers)
+
+    def _only(self, body, *names):
+        unknown = set(body) - set(names)
+        if unknown:
+            raise Answer(422, {"message": f"unknown: {', '.join(sorted(unknown))}"})
+
+    def _pull(self, number):
+        pull = self.pulls[int(number)]
+        if pull["state"] == "open":
+            pull["head"]["sha"] = self.commit(pull["head"]["ref"])
+        return pull
+
+    @route("GET", "/user")
+    def user(self, query, body):
+        return ME
+
+    @route("GET", _REPO)
+    def get_repository(self, query, body):
+        return {"default_branch": "main", "clone_url": f"{self.url}/git/{self.repository.name}"}
+
+    @route("GET", _REPO + "/pulls")
+    def list_pulls(self, query, body):
+        found = [self._pull(number) for number in sorted(self.pulls, reverse=True)]
+        return self._page([pull for pull in found if query["state"] in ("all", pull["state"])], query)
+
+    @route("GET", _REPO + r"/pulls/(\d+)")
+    def get_pull(self, number, query, body):
+        return self._pull(number)
+
+    @route("GET", _REPO + r"/pulls/(\d+)\.diff")
+    def diff(self, number, query, body):
+        pull = self._pull(number)
+        return Answer(200, self.git("diff", f"{pull['base']['sha']}...{pull['head']['sha']}"))
+
+    @route("POST", _REPO + "/pulls")
+    def create_pull(self, query, body):
+        self._only(body, "head", "base", "title", "body")
+        return self.pulls[self.add_pull(body["head"], body["base"], title=body["title"], body=body["body"])]
+
+    @route("PATCH", _REPO + r"/pulls/(\d+)")
+    def update_pull(self, number, query, body):
+        self._only(body, "title", "body", "state")
+        self.pulls[int(number)].update(body)
+        return self.pulls[int(number)]
+
+    @route("GET", _REPO + "/raw/(.+)")
+    def raw(self, path, query, body):
+        try:
+            return Answer(200, self.git("show", f"{query['ref']}:{path}"))
+        except subprocess.CalledProcessError:
+            raise Answer(404, {"message": "not found"}) from None
+
+    @route("GET", _REPO + r"/issues/(\d+)/comments")
+    def list_comments(self, number, query, body):
+        return self.comments.get(int(number), [])
+
+    @route("POST", _REPO + r"/issues/(\d+)/comments")
+    def create_comment(self, number, query, body):
+        self._only(body, "body")
+        self.say(int(number), body["body"], ME)
+        return self.comments[int(number)][-1]
+
+    def _everything(self):
+        return [*self.comments.values(), *(found for reviews in self.inline.values() for found in reviews.values())]
+
+    @route("PATCH", _REPO + r"/issues/comments/(\d+)")
+    def update_comment(self, comment, query, body):
+        self._only(body, "body")
+        found = next(each for group in self._everything() for each in group if each["id"] == int(comment))
+        found.update(body)
+        return found
+
+    @route("DELETE", _REPO + r"/issues/comments/(\d+)")
+    def delete_comment(self, comment, query, body):
+        for group in self._everything():
+            group[:] = [each for each in group if each["id"] != int(comment)]
+        return Answer(204)
+
+    @route("GET", _REPO + r"/pulls/(\d+)/reviews")
+    def list_reviews(self, number, query, body):
+        return self._page(self.reviews.get(int(number), []), query)
+
+    @route("POST", _REPO + r"/pulls/(\d+)/reviews")
+    def create_review(self, number, query, body):
+        self._only(body, "body", "comments", "commit_id", "event")
+        if body["commit_id"] != self._pull(number)["head"]["sha"] or not (body["body"] or body["comments"]):
+            raise Answer(422, {"message": "no such commit, or nothing to say"})
+        review = {"id": self._number(), "body": body["body"], "user": ME, "state": body["event"]}
+        self.reviews.setdefault(int(number), []).append(review)
+        made = self.inline.setdefault(int(number), {}).setdefault(review["id"], [])
+        for each in body["comments"]:
+            self._only(each, "path", "body", "new_position", "old_position")
+            made.append({**each, "id": self._number(), "user": ME})
+        return Answer(200, review)
+
+    @route("GET", _REPO + r"/pulls/(\d+)/reviews/(\d+)/comments")
+    def list_inline(self, number, review, query, body):
+        return self.inline[int(number)][int(review)]
+
+    @route("GET", _REPO + "/labels")
+    def list_labels(self, query, body):
+        return self._page(self.labels, query)
+
+    @route("POST", _REPO + "/labels")
+    def create_label(self, query, body):
+        self._only(body, "name", "color")
+        assert re.fullmatch("#[0-9a-f]{6}", body["color"])
+        self.labels.append({**body, "id": self._number()})
+        return self.labels[-1]
+
+    @route("POST", _REPO + r"/issues/(\d+)/labels")
+    def add_labels(self, number, query, body):
+        self._only(body, "labels")
+        found = [label for label in self.labels if label["id"] in body["labels"]]
+        self.pulls[int(number)]["labels"] += found
+        return Answer(200, found)
+
+    @route("DELETE", _REPO + "/branches/(.+)")
+    def delete_branch(self, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}")
+        return Answer(204)

@@ -1,0 +1,148 @@
+"""The bot on Gitea and Forgejo: reviews are comments and diffs, edited instead of posted again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bot.conftest import BROKEN, CLEAN, CONFIGURATION
+from bot.gitea_server import ME, REPOSITORY, Gitea
+from bot.serving import TOKEN, Answer
+
+FIXED = "+    loss = model(torch.randn(8, 4).to(device)).sum()"
+
+
+@pytest.fixture
+def gitea(repository):
+    api = Gitea(repository.bare)
+    yield api
+    api.stop()
+
+
+@pytest.fixture
+def job(gitea, tmp_path, monkeypatch):
+    """Set the environment of a job of Gitea's or Forgejo's actions, whose variables are GitHub's."""
+
+    def call(number=None, event="pull_request", token=TOKEN):
+        payload = {}
+        if number is not None:
+            pull = gitea.pulls[number]
+            payload = {"pull_request": {"number": number, "head": pull["head"], "base": pull["base"]}}
+        (tmp_path / "event.json").write_text(json.dumps(payload))
+        monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
+        monkeypatch.setenv("GITHUB_API_URL", f"{gitea.url}/api/v1")
+        monkeypatch.setenv("GITHUB_EVENT_NAME", event)
+        monkeypatch.setenv("GITHUB_EVENT_PATH", str(tmp_path / "event.json"))
+        monkeypatch.setenv("GITHUB_TOKEN", token)
+
+    return call
+
+
+@pytest.fixture
+def pull(repository, gitea):
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=CLEAN)
+    repository.branch("topic")
+    repository.commit(train__py=BROKEN)
+    return gitea.add_pull("topic")
+
+
+def inline(gitea, number):
+    return [each for found in gitea.inline.get(number, {}).values() for each in found]
+
+
+def test_a_review_is_a_comment_and_a_diff_on_its_line(bot, job, gitea, pull):
+    job(pull)
+
+    result = bot("review")
+
+    assert result.code == 0, result.stderr
+    (comment,) = inline(gitea, pull)
+    assert (comment["path"], comment["new_position"], comment["old_position"]) == ("train.py", 7, 0)
+    assert FIXED in comment["body"] and "```diff\n-    loss" in comment["body"]
+    (body,) = gitea.comments[pull]
+    assert "DEV102" in body["body"] and body["user"] == ME
+
+
+def test_a_second_run_says_nothing_new(bot, job, gitea, pull):
+    job(pull)
+    bot("review")
+    gitea.calls.clear()
+
+    assert bot("review").code == 0
+    assert gitea.writes() == []
+
+
+def test_a_suggestion_that_is_not_needed_any_more_says_so(bot, job, gitea, pull, repository):
+    job(pull)
+    bot("review")
+    repository.commit(train__py=CLEAN.replace("range(4)", "range(5)"))
+    gitea.pulls[pull]["head"]["sha"] = gitea.commit("topic")
+    job(pull)
+
+    assert bot("review").code == 0
+    assert inline(gitea, pull)[0]["body"].startswith("*This suggestion is obsolete.*")
+
+
+def test_a_job_of_the_target_branch_recomputes_and_another_one_posts(bot, job, gitea, pull, tmp_path, monkeypatch):
+    job(pull, event="pull_request_target", token="")
+    made = bot("recompute", "--artifact", tmp_path / "artifact")
+    assert (made.code, gitea.calls) == (0, []), made.stderr
+    job(pull, event="pull_request_target")
+    monkeypatch.chdir(tmp_path)
+
+    result = bot("post", tmp_path / "artifact", "--digest", made.stdout.strip())
+
+    assert result.code == 0, result.stderr
+    assert len(inline(gitea, pull)) == 1
+
+
+def test_a_pull_request_is_opened_labelled_and_closed(bot, job, gitea, repository):
+    repository.commit(pyproject__toml=CONFIGURATION, train__py=BROKEN)
+    job(event="schedule")
+
+    assert "opened #" in bot("open").stderr
+    (made,) = gitea.pulls.values()
+    assert made["title"].startswith("WIP: fix(device)") and made["head"]["ref"] == "devfix/device"
+    assert [label["name"] for label in made["labels"]] == ["devfix"]
+    assert ".to(device)).sum()" in repository.there("devfix/device", "train.py")
+    gitea.calls.clear()
+    assert "is up to date" in bot("open").stderr
+    assert gitea.writes() == []
+
+    repository.commit(train__py=CLEAN)
+    assert "nothing to fix: closed #" in bot("open").stderr
+    assert made["state"] == "closed" and repository.branches() == ["main"]
+
+
+def test_a_person_stops_it(bot, job, gitea, pull):
+    gitea.say(pull, "stop")
+    job(pull)
+
+    assert "ann stopped devfix" in bot("review").stderr
+    assert gitea.writes() == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [
+        pytest.param(Answer(403, {"message": "no write"}), "403 no write (does the token have", id="refused"),
+        pytest.param(Answer(200, "<html>"), "unexpected response", id="another-server"),
+        pytest.param(Answer(302, None, Location="http://eve.example/"), "302", id="redirect"),
+    ],
+)
+def test_a_refusal_is_one_line(bot, job, gitea, pull, answer, words):
+    gitea.troubles.append(("GET", answer))
+    job(pull)
+
+    result = bot("review")
+
+    assert (result.code, result.stderr.count("\n")) == (2, 1) and words in result.stderr
+
+
+def test_a_dry_run_writes_nothing(bot, job, gitea, pull):
+    job(pull)
+
+    result = bot("review", "--dry-run")
+
+    assert (result.code, gitea.writes()) == (0, [])
+    assert f"/pulls/{pull}/reviews (not sent)" in result.stderr

@@ -11,7 +11,7 @@ __all__ = ["arrays_agree", "numbers_agree", "printed_agree", "same_in_float32", 
 
 #: Least number of printed digits of a float32, and the relative rounding error of a sum of some.
 _DIGITS = 7
-_FLOAT32 = 1e-6
+_FLOAT32 = 5e-7
 
 
 def numbers_agree(ours: float, theirs: float, unit: float = 0.0) -> bool:
@@ -31,8 +31,9 @@ def same_in_float32(ours: str, theirs: str) -> bool:
 
     A list of losses has another type if it holds Python's numbers instead of tensors.
     """
-    digits = (len(each.lower().partition("e")[0].lstrip("+-0.").replace(".", "")) for each in (ours, theirs))
-    return min(digits) >= _DIGITS and math.isclose(float(ours), float(theirs), rel_tol=_FLOAT32)
+    mantissas = (each.lower().partition("e")[0].lstrip("+-0.") for each in (ours, theirs))
+    digits = sorted(len(each.replace(".", "").rstrip("0")) for each in mantissas)
+    return digits[0] >= _DIGITS < digits[1] and math.isclose(float(ours), float(theirs), rel_tol=_FLOAT32)
 
 
 def _unit(printed: str) -> float:

@@ -20,7 +20,19 @@ LOG = "Using device: cpu\nepoch 0 loss 0.7512 time 0.31\nepoch 1 loss 0.5312 tim
 def test_devices_and_times_are_no_difference():
     ours = LOG.replace("cpu", "cuda:0").replace("0.31", "11.2")
 
-    assert changes(ours, LOG) == []
+    assert changes(ours, LOG, LOG.replace("0.31", "0.44")) == []
+
+
+def test_a_time_that_is_reproduced_is_a_result():
+    reproduced = changes(LOG.replace("0.31", "11.2"), LOG, LOG)
+
+    assert [change.number for change in reproduced] == [2]
+    assert changes(LOG.replace("0.31", "11.2"), LOG) == reproduced  # a repetition is needed to leave it out
+
+
+@pytest.mark.parametrize("zero", ["time 0.0", "time 0", "took 1 s", "peak memory: 312.4 MB", "RSS 210 MB"])
+def test_what_is_reproduced_by_chance_or_depends_on_the_device_is_no_result(zero: str):
+    assert changes(zero.replace("0", "3").replace("1", "2"), zero, zero) == []
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from devfix.config import Settings
 from devfix.engine import suppressions
 from devfix.engine.cache import Cache
 from devfix.engine.changed_findings import unconcerned
+from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import scan_all
 from devfix.engine.programs import Programs
@@ -144,6 +145,8 @@ def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
 def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> Outcome:
     """Resolve the findings of some scans and return the outcome; with repair, the workspace is updated."""
     programs = Programs(collected.space, scans)
+    if collected.repairing:
+        repair_together(programs, collected)
     for number in range(len(programs)):
         scan = programs.scan(number)
         collected.problems.update(dict.fromkeys(scan.problems))

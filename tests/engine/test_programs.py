@@ -36,6 +36,29 @@ def test_programs_that_read_an_edited_file_are_scanned_again(write, rescans):
     assert "alone.py" not in rescans
 
 
+def test_programs_that_share_edited_files_are_repaired_together_with_one_scan_of_each(write, rescans):
+    """Each program has a cause of its own besides the shared one."""
+    own = "\nx = torch.ones(3).cuda()\nprint(x + torch.zeros(%d, 3))\n"
+    files = write(shared=SHARED, **{f"train{number}": CUDA + own % number for number in range(4)})
+    outcome = apply(files, settings())
+
+    assert [item.status for item in outcome.resolutions] == [Status.FIXED] * 5
+    assert all(rescans.count(f"train{number}.py") <= 2 for number in range(4)), rescans  # as program and as library
+
+
+def test_what_one_program_objects_to_is_left_out_of_the_joint_repair(write, rescans):
+    """The function that another program reads with NumPy stays; the causes in the programs themselves are repaired."""
+    shared = "import torch\n\n\ndef noise(x):\n    return torch.zeros(x.shape)\n"
+    own = "\nx = torch.ones(3).cuda()\nprint(x + torch.zeros(1, 3))\n"
+    use = IMPORTS + "from shared import noise\n\nx = torch.ones(3).cuda()\nprint(x + noise(x))\n" + own
+    other = OTHER % "noise(torch.ones(3).cuda()).numpy()"
+    new = texts(apply(write(shared=shared, one=use, two=use, other=other), settings()))
+
+    assert "shared.py" not in new
+    assert "torch.zeros(1, 3, device=x.device)" in new["one.py"]
+    assert "torch.zeros(1, 3, device=x.device)" in new["two.py"]
+
+
 def test_an_edit_that_breaks_another_program_is_dropped(write):
     """One program adds the result of a function to an accelerator tensor, the other one reads it with NumPy."""
     shared = "import torch\n\n\ndef noise(x):\n    return torch.zeros(x.shape)\n"

@@ -88,7 +88,8 @@ def analyse(
         )
         program = Program(read, root, parse_once)
         _follow(program, observations.no_accelerator, NO_ACCELERATOR, watch=watch, subscriptions=subscriptions)
-    if scenarios.names_several_accelerators(program.trees()):
+    may_differ = observations.may_use_second or not observations.is_complete
+    if may_differ and scenarios.names_several_accelerators(program.trees()):
         observations.multi_accelerator = Observations(path, preferred_device=device)
         program = Program(read, root, parse_once)
         _follow(program, observations.multi_accelerator, MULTI_ACCELERATOR, watch=watch, subscriptions=subscriptions)

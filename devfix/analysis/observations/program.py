@@ -62,6 +62,8 @@ class Observations:
         checks_availability: the program checks whether an accelerator is available.
         has_configured_device: an option, an argument or a variable selects the device.
         has_fixed_index: the program hard-codes an index other than 0: ``cuda:1``.
+        may_use_second: the run names an accelerator by another index than 0, which may be computed, or has decided a
+            condition that several accelerators or processes decide otherwise.
         sets_current_device: the program selects the accelerator that ``cuda`` names.
         foreign_index: the only hard-coded device in a program that otherwise chooses its device.
         is_distributed: the program starts a process group.
@@ -103,6 +105,7 @@ class Observations:
     checks_availability: bool = False
     has_configured_device: bool = False
     has_fixed_index: bool = False
+    may_use_second: bool = False
     sets_current_device: bool = False
     foreign_index: str | None = None
     is_distributed: bool = False

@@ -70,7 +70,9 @@ def _repair_group(programs: Programs, collected: Resolutions, numbers: list[int]
     space = programs.space
     kept = dict(space.changed)
     for _ in range(_MOST_TRIALS):
-        batch = list({identity(finding): (finding, fix) for pairs in wanted.values() for finding, fix in pairs}.values())
+        batch = list(
+            {identity(finding): (finding, fix) for pairs in wanted.values() for finding, fix in pairs}.values()
+        )
         if not batch or write_edits(space, joined(fix for _, fix in batch)):
             break
         readers = programs.readers(os.path.abspath(path) for _, fix in batch for path in fix.paths)

@@ -1,7 +1,7 @@
 """The scans of many programs, in one process or several, reusing cached ones that are still valid.
 
-A scan depends on the settings, the text of each file that it read, and the names in the folders that it searched for
-imports.  A cached scan is reused if all of these are unchanged.
+A scan depends on the settings, the text of each file that it read, and on which of the names that it looked for are in
+their folders.  A cached scan is reused if all of these are unchanged.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
 from itertools import starmap
 
-from devfix.analysis.program import listing
+from devfix.analysis.program import WHOLE, Lookups, listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
 from devfix.engine.failures import Failure
@@ -27,6 +26,7 @@ from devfix.sources.digest import digest
 
 __all__ = ["forget_listings", "scan_all"]
 
+_READ = (".py", ".yaml", ".yml")
 FEW = 8  # entries that are not worth a worker process
 
 
@@ -135,14 +135,15 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
     known: dict[Task, Scan] = {}
     for key, text in cache.get(tasks).items():
         try:
-            state, files, folders, findings, hazards, failures, *rest = from_json(text)
+            state, files, searched, findings, hazards, failures, *rest = from_json(text)
             partly, is_program, reached, coverage = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
-        if state == _state(space, files, folders):
+        lookups = {folder: set(names) for folder, names in searched}
+        if state == _state(space, files, lookups):
             path = tasks[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
-            seen = set(files), set(folders)
+            seen = set(files), lookups
             found = list(findings), counted, frozenset(starmap(Failure, failures))
             known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
@@ -154,27 +155,32 @@ def _keep(
     values = {}
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
-            files, folders = sorted(scan.files), sorted(scan.folders)
-            state = _state(space, files, folders)
+            files, searched = sorted(scan.files), [(folder, sorted(names)) for folder, names in scan.lookups.items()]
+            state = _state(space, files, scan.lookups)
             wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered
-            content = state, files, folders, scan.findings, *wrong, *known
+            content = state, files, searched, scan.findings, *wrong, *known
             values[keys[task]] = to_json(content)
     cache.put(values)
 
 
-def _state(space: Workspace, files: Sequence[str], folders: Sequence[str]) -> str:
-    return digest(*(space.content(path) for path in files), *(_importable(folder) for folder in folders))
+def _state(space: Workspace, files: Sequence[str], lookups: Lookups) -> str:
+    there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(lookups.items())]
+    return digest(*(space.content(path) for path in files), *there)
+
+
+def _there(folder: str, names: set[str]) -> list[str]:
+    """Return the names that are in a folder, of those that were looked for."""
+    present = listing(folder)
+    return sorted(present & names) if WHOLE not in names else _significant(folder)
 
 
 def forget_listings() -> None:
     """Forget folder listings, because files may have changed."""
     listing.cache_clear()
-    _importable.cache_clear()
 
 
-@lru_cache(maxsize=4096)
-def _importable(folder: str) -> str:
-    """Return a digest of the importable names in a folder."""
-    return digest(*sorted(name for name in listing(folder) if name.endswith(".py") or name.isidentifier()))
+def _significant(folder: str) -> list[str]:
+    """Return the names in a folder that an analysis may read: code, configuration, folders."""
+    return sorted(name for name in listing(folder) if name.endswith(_READ) or name.isidentifier())

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         DeviceAssignment,
         Transfer,
     )
+    from devfix.analysis.program import Lookups
     from devfix.model import Coverage
 
 __all__ = ["Observations"]
@@ -75,7 +76,7 @@ class Observations:
             (:mod:`devfix.analysis.callers.offloading`), if a class of a library does.
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
-        folders: folders in which imports were resolved.
+        lookups: the names that were looked for in folders: imports and configuration files.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
         coverage: by line, what became of the functions of the file.
@@ -115,7 +116,7 @@ class Observations:
     offloading: Observations | None = None
     is_complete: bool = True
     preferred_device: str | None = None
-    folders: set[str] = field(default_factory=set)
+    lookups: Lookups = field(default_factory=dict)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)
     coverage: dict[int, Coverage] = field(default_factory=dict)

@@ -1,13 +1,14 @@
-"""The repair of several programs at once: fixes of different programs that hold together cost one scan of each.
+"""The first trial of a repair: the best fixes of all programs at once.
 
-Programs that share a file would else be scanned again for every edit of every one of them.  What does not hold together
-is left to :mod:`devfix.engine.repair`, which takes one program after the other.
+Every program that reads an edited file is scanned once.  Programs that share a file would else be scanned again for
+every edit of every one of them.  What does not hold together is left to :mod:`devfix.engine.repair`, which takes one
+program after the other, and starts from the scans of this trial.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from devfix.engine.edit_trials import joined, objection_to_effect, objection_to_fix, repaired_along, write_edits
 from devfix.engine.independent_fixes import IndependentFixes, Pair, suspects
@@ -18,18 +19,18 @@ from devfix.model import Status
 
 __all__ = ["repair_together"]
 
-_MOST_TRIALS = 2  # without what the first one objects to
+_MOST_TRIALS = 2  # the second one without what the first one objects to
 
 #: The fixes that are tried, by program.
 _Wanted = dict[int, list[Pair]]
 
 
 def repair_together(programs: Programs, collected: Resolutions) -> None:
-    """Repair findings of programs that read each other's edited files, as far as their best fixes hold together."""
+    """Repair findings as far as the best fixes of the programs that read each other's edited files hold together."""
     wanted = _wanted(programs, collected)
-    for numbers in _groups(programs, wanted):
-        if len(numbers & wanted.keys()) > 1:
-            _repair_group(programs, collected, sorted(numbers), {number: wanted.get(number, []) for number in numbers})
+    for _ in range(_MOST_TRIALS):
+        if wanted:
+            wanted = _try(programs, collected, wanted)
 
 
 def _wanted(programs: Programs, collected: Resolutions) -> _Wanted:
@@ -50,7 +51,36 @@ def _wanted(programs: Programs, collected: Resolutions) -> _Wanted:
     return wanted
 
 
-def _groups(programs: Programs, wanted: Mapping[int, Iterable[Pair]]) -> list[set[int]]:
+def _try(programs: Programs, collected: Resolutions, wanted: _Wanted) -> _Wanted:
+    """Try the fixes of all groups of programs, keep those that hold; return what is worth another trial."""
+    space = programs.space
+    tried: list[tuple[set[int], list[Pair], dict[str, str]]] = []
+    for group in _groups(programs, wanted):
+        before = dict(space.changed)
+        batch = list({identity(pair[0]): pair for number in sorted(group) for pair in wanted.get(number, ())}.values())
+        if write_edits(space, joined(fix for _, fix in batch)):
+            space.changed = before
+        else:
+            tried.append((group, batch, before))
+    numbers = sorted({number for group, _, _ in tried for number in group})
+    scans = dict(zip(numbers, programs.all_again([programs.scan(number) for number in numbers]), strict=True))
+    left: _Wanted = {}
+    for group, batch, before in tried:
+        after = {number: scans[number] for number in sorted(group)}
+        refused = _refused(programs, collected, after, wanted, batch)
+        if not refused:
+            _accept(programs, collected, after, wanted)
+            continue
+        for path in {os.path.abspath(path) for _, fix in batch for path in fix.paths}:
+            _restore(space.changed, path, before)
+        for number in group & wanted.keys():
+            pairs = [pair for pair in wanted[number] if identity(pair[0]) not in refused]
+            if pairs:
+                left[number] = pairs
+    return left
+
+
+def _groups(programs: Programs, wanted: _Wanted) -> list[set[int]]:
     """Return the programs that an edit reaches, those together that read a common edited file."""
     edited = {os.path.abspath(path) for pairs in wanted.values() for _, fix in pairs for path in fix.paths}
     groups: list[set[int]] = []
@@ -66,24 +96,12 @@ def _groups(programs: Programs, wanted: Mapping[int, Iterable[Pair]]) -> list[se
     return groups
 
 
-def _repair_group(programs: Programs, collected: Resolutions, numbers: list[int], wanted: _Wanted) -> None:
-    space = programs.space
-    kept = dict(space.changed)
-    for _ in range(_MOST_TRIALS):
-        batch = list(
-            {identity(finding): (finding, fix) for pairs in wanted.values() for finding, fix in pairs}.values()
-        )
-        if not batch or write_edits(space, joined(fix for _, fix in batch)):
-            break
-        readers = programs.readers(os.path.abspath(path) for _, fix in batch for path in fix.paths)
-        scans = {number: programs.again(programs.scan(number)) for number in numbers if number in readers}
-        refused = _refused(programs, collected, scans, wanted, batch)
-        if not refused:
-            _accept(programs, collected, scans, wanted)
-            return
-        space.changed = dict(kept)
-        wanted = {n: [pair for pair in pairs if identity(pair[0]) not in refused] for n, pairs in wanted.items()}
-    space.changed = kept
+def _restore(changed: dict[str, str], path: str, before: Mapping[str, str]) -> None:
+    """Take back the edits of a file."""
+    if path in before:
+        changed[path] = before[path]
+    else:
+        changed.pop(path, None)
 
 
 def _refused(
@@ -92,7 +110,7 @@ def _refused(
     """Return the findings whose fixes a program objects to."""
     refused: set[Identity] = set()
     for number, after in scans.items():
-        before, pairs = programs.scan(number), wanted[number]
+        before, pairs = programs.scan(number), wanted.get(number, [])
         if pairs:
             findings, fix = [finding for finding, _ in pairs], joined(fix for _, fix in pairs)
             objection = objection_to_fix(collected, before, before, after, fix, findings)
@@ -105,7 +123,7 @@ def _refused(
 
 def _accept(programs: Programs, collected: Resolutions, scans: Mapping[int, Scan], wanted: _Wanted) -> None:
     for number, after in scans.items():
-        for finding, fix in wanted[number]:
+        for finding, fix in wanted.get(number, ()):
             collected.settle(finding, Status.FIXED, fix=fix)
             for other in repaired_along(programs.scan(number), after, fix):
                 collected.settle(other, Status.FIXED, fix=fix)

@@ -24,25 +24,24 @@ from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
 
-__all__ = ["forget_listings", "scan_all"]
+__all__ = ["Workers", "forget_listings", "scan_all"]
 
 _READ = (".py", ".yaml", ".yml")
 FEW = 8  # entries that are not worth a worker process
 
 
-def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
+def scan_all(space: Workspace, entries: list[str], workers: Workers, cache: Cache | None = None) -> list[Scan]:
     """Return the scans of files, in their order: each as a program, and for the functions that no program calls.
 
     Cached scans are reused.
     """
-    with _Workers(space, jobs, len(entries)) as workers:
-        programs = _scans(space, [(path, None) for path in entries], workers, cache)
-        reached: dict[str, set[Place]] = {}
-        for place in (place for scan in programs for place in scan.reached):
-            reached.setdefault(place[0], set()).add(place)
-        left = [scan.path for scan in programs if not scan.problems]
-        tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
-        libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
+    programs = _scans(space, [(path, None) for path in entries], workers, cache)
+    reached: dict[str, set[Place]] = {}
+    for place in (place for scan in programs for place in scan.reached):
+        reached.setdefault(place[0], set()).add(place)
+    left = [scan.path for scan in programs if not scan.problems]
+    tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
+    libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
     scans = [(scan, libraries[scan.path]) if scan.path in libraries else (scan,) for scan in programs]
     return [each for both in scans for each in both if each.is_program or each.problems or each is not both[0]]
 
@@ -51,7 +50,7 @@ def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | Non
 Task = tuple[str, "frozenset[Place] | None"]
 
 
-def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Cache | None) -> list[Scan]:
+def _scans(space: Workspace, tasks: Sequence[Task], workers: Workers, cache: Cache | None) -> list[Scan]:
     keys = {} if cache is None else _cache_keys(space, tasks)
     known = {} if cache is None else _kept(space, keys, cache)
     missing = [task for task in tasks if task not in known]
@@ -62,15 +61,21 @@ def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Ca
     return [known[task] for task in tasks]
 
 
-class _Workers:
-    """This process, or several that are started when they are first worth it."""
+class Workers:
+    """This process, or several that are started when they are first worth it.
 
-    def __init__(self, space: Workspace, jobs: int, most: int) -> None:
+    Args:
+        space: the texts.
+        jobs: the most processes.
+
+    """
+
+    def __init__(self, space: Workspace, jobs: int) -> None:
         self._space = space
-        self._jobs = jobs if most >= FEW else 1
+        self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> _Workers:
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -78,8 +83,8 @@ class _Workers:
             self._pool.shutdown(cancel_futures=True)
 
     def scan(self, tasks: list[Task]) -> list[Scan]:
-        """Return the scans of files, in their order."""
-        if self._jobs <= 1 or len(tasks) < FEW:
+        """Return the scans of files with their present texts, in their order."""
+        if self._jobs <= 1 or len(tasks) < (FEW if self._pool is None else 2):
             return [_scan(self._space, task) for task in tasks]
         if self._pool is None:
             shared = list(self._space.given.values()), self._space.settings, self._space.texts
@@ -87,8 +92,12 @@ class _Workers:
         size = max(1, len(tasks) // (self._jobs * 8))
         chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         # not pool.map: an interrupt cancels its waiting futures, which breaks the pool
-        futures = [self._pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+        futures = [self._pool.submit(_scan_in_worker, chunk, self._space.changed) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
+
+    def scan_again(self, scans: list[Scan]) -> list[Scan]:
+        """Repeat scans, because texts have changed."""
+        return self.scan([(scan.path, None if scan.is_program else scan.reached) for scan in scans])
 
 
 def _scan(space: Workspace, task: Task) -> Scan:
@@ -110,8 +119,9 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     _worker_space = Workspace(files, settings, texts)
 
 
-def _scan_in_worker(tasks: list[Task]) -> list[Scan]:
+def _scan_in_worker(tasks: list[Task], changed: dict[str, str]) -> list[Scan]:
     assert _worker_space is not None
+    _worker_space.changed = changed
     return [_scan(_worker_space, task) for task in tasks]
 
 

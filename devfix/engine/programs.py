@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from devfix.engine.scan import Scan, scan_again
+from devfix.engine.parallel_scan import Workers
+from devfix.engine.scan import Scan
 from devfix.engine.workspace import Workspace
 
 __all__ = ["Programs"]
@@ -34,11 +35,13 @@ class Programs:
     Args:
         space: the texts.
         scans: their scans, which hold for the present texts.
+        workers: repeat scans; this process, if there are none.
 
     """
 
-    def __init__(self, space: Workspace, scans: Iterable[Scan]) -> None:
+    def __init__(self, space: Workspace, scans: Iterable[Scan], workers: Workers | None = None) -> None:
         self.space = space
+        self._workers = workers or Workers(space, jobs=1)
         present = dict(space.changed)
         self._scans = [_Known(scan, present) for scan in scans]
         self._rescans = _MOST_RESCANS * len(self._scans)
@@ -71,13 +74,20 @@ class Programs:
 
     def again(self, scan: Scan) -> Scan:
         """Repeat a scan for the present texts, unless one is remembered for which its files had the same texts."""
-        known = self._known.setdefault((scan.path, scan.is_program), deque(maxlen=_MOST_KNOWN))
-        for each in known:
-            if each.holds_for(self.space.changed):
-                return each.scan
-        after = scan_again(self.space, scan)
-        known.appendleft(_Known(after, dict(self.space.changed)))
-        return after
+        return self.all_again([scan])[0]
+
+    def all_again(self, scans: Sequence[Scan]) -> list[Scan]:
+        """Repeat several scans, as :meth:`again` does, in several processes if there are workers."""
+        missing = [scan for scan in scans if self._remembered(scan) is None]
+        for scan, after in zip(missing, self._workers.scan_again(missing), strict=True):
+            known = self._known.setdefault((scan.path, scan.is_program), deque(maxlen=_MOST_KNOWN))
+            known.appendleft(_Known(after, dict(self.space.changed)))
+        found = [self._remembered(scan) for scan in scans]
+        return [scan for scan in found if scan is not None]
+
+    def _remembered(self, scan: Scan) -> Scan | None:
+        known = self._known.get((scan.path, scan.is_program), ())
+        return next((each.scan for each in known if each.holds_for(self.space.changed)), None)
 
     def keep(self, scans: Mapping[int, Scan]) -> None:
         """Replace scans by those of the present texts."""

@@ -39,7 +39,6 @@ __all__ = [
     "entry_check",
     "identity",
     "position",
-    "scan_again",
     "scan_file",
     "scan_library",
     "scan_program",
@@ -104,13 +103,6 @@ def scan_file(space: Workspace, path: str, watch: analysis.Watch | None = None) 
     """Analyse a file as a program if it is one, else as a library."""
     scan = scan_program(space, path, watch)
     return scan if scan.is_program or scan.problems else scan_library(space, path, (), watch)
-
-
-def scan_again(space: Workspace, before: Scan) -> Scan:
-    """Repeat a scan, because texts have changed."""
-    if before.is_program:
-        return scan_program(space, before.path)
-    return scan_library(space, before.path, before.reached)
 
 
 def _scan_with_literals(space: Workspace, scan_once: Callable[[], Scan]) -> Scan:

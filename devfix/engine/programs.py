@@ -68,8 +68,11 @@ class Programs:
     def others(self, number: int) -> Iterator[tuple[int, Scan]]:
         """Scan again the other programs that read a changed file; beyond a limit, none."""
         for other in range(len(self)):
-            if other != number and self._rescans > 0 and self._is_stale(other):
-                self._rescans -= 1
+            if other != number and self._is_stale(other):
+                if self._remembered(self.scan(other)) is None:
+                    if self._rescans == 0:
+                        continue
+                    self._rescans -= 1
                 yield other, self.again(self.scan(other))
 
     def again(self, scan: Scan) -> Scan:

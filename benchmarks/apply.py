@@ -1,8 +1,8 @@
 """Benchmark of repair: CPU time of ``devfix apply --diff -j 1`` against that of ``devfix check -j 1``.
 
-Whole processes without a cache, alternating; the medians are compared.  A repair scans each program that reads an edited
-file once more, so it takes at most twice as long if all first fixes hold.  Exits with 1 where the ratio is above the
-limit.  Run: ``python benchmarks/apply.py PATH [rounds]``.
+Whole processes without a cache, alternating; the medians are compared.  A repair scans each program that reads an
+edited file once more, so it takes about twice as long if all first fixes hold.  Exits with 1 where the ratio is above
+the limit.  Run: ``python benchmarks/apply.py PATH [rounds]``.
 """
 
 from __future__ import annotations

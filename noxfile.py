@@ -208,6 +208,7 @@ def bench(session: nox.Session) -> None:
     session.run("python", "benchmarks/provenance.py", "memory")
     session.run("python", "benchmarks/scan.py", *(session.posargs or ["corpus"]))
     session.run("python", "benchmarks/cache.py", *(session.posargs or ["corpus"]))
+    session.run("python", "benchmarks/apply.py", *(session.posargs or ["corpus"]))
 
 
 @nox.session(default=False)

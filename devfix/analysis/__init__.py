@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import ClassValue, Const
 from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
 from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
-from devfix.analysis.program import Program, PythonModule, Reader
+from devfix.analysis.program import Program, PythonModule, Reader, merge_lookups
 from devfix.analysis.working_devices import mixed_placements
 from devfix.syntax.tree import SourceTree
 
@@ -88,7 +88,8 @@ def analyse(
         )
         program = Program(read, root, parse_once)
         _follow(program, observations.no_accelerator, NO_ACCELERATOR, watch=watch, subscriptions=subscriptions)
-    if scenarios.names_several_accelerators(program.trees()):
+    may_differ = observations.may_use_second or not observations.is_complete
+    if may_differ and scenarios.names_several_accelerators(program.trees()):
         observations.multi_accelerator = Observations(path, preferred_device=device)
         program = Program(read, root, parse_once)
         _follow(program, observations.multi_accelerator, MULTI_ACCELERATOR, watch=watch, subscriptions=subscriptions)
@@ -160,7 +161,7 @@ def _offloading(
             for use in unguarded_uses(value) if isinstance(value, ClassValue) and value.module is module else ():
                 found.record(use)
         call_offloading_methods(interp, module, reached)
-    observations.folders.update(program.folders)
+    merge_lookups(observations.lookups, program.lookups)
     return found
 
 
@@ -191,5 +192,5 @@ def _follow(
         observations.coverage = coverage_of_program(module, interp.visited)
     else:
         observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
-    observations.folders.update(program.folders)
+    merge_lookups(observations.lookups, program.lookups)
     return True

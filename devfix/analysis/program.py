@@ -15,9 +15,13 @@ from devfix.syntax.tree import SourceTree
 if TYPE_CHECKING:
     from devfix.analysis.domain.runtime import Runtime
 
-__all__ = ["Program", "PythonModule", "listing"]
+__all__ = ["WHOLE", "Lookups", "Program", "PythonModule", "listing", "merge_lookups"]
 
 Reader = Callable[[str], "str | None"]
+
+#: By folder, the names that were looked for, whether they were there or not.
+Lookups = dict[str, set[str]]
+WHOLE = ""  # in place of a name: all names in the folder
 
 
 # Folders that scripts add to ``sys.path``.
@@ -64,6 +68,12 @@ def listing(folder: str) -> frozenset[str]:
         return frozenset()
 
 
+def merge_lookups(into: Lookups, other: Lookups) -> None:
+    """Add lookups to others."""
+    for folder, names in other.items():
+        into.setdefault(folder, set()).update(names)
+
+
 class Program:
     """The project files that one entry script imports.
 
@@ -72,7 +82,7 @@ class Program:
 
     Attributes:
         roots: the folders in which imports are resolved.
-        folders: all folders that were listed.
+        lookups: the names that were looked for in folders: what the program depends on besides texts.
 
     """
 
@@ -82,7 +92,7 @@ class Program:
         self._root = os.path.abspath(root)
         self._modules: dict[str, PythonModule | None] = {}
         self.roots: list[str] = []
-        self.folders: set[str] = set()
+        self.lookups: Lookups = {}
 
     def entry(self, path: str) -> PythonModule | None:
         """Load the entry script at ``path``; return ``None`` if it cannot be read or parsed."""
@@ -97,7 +107,7 @@ class Program:
             folder = os.path.dirname(folder)
             self.roots.append(folder)
         source_folders = [
-            os.path.join(root, name) for root in self.roots for name in _SOURCE_FOLDERS if name in self._names(root)
+            os.path.join(root, name) for root in self.roots for name in _SOURCE_FOLDERS if self.has(root, name)
         ]
         self.roots.extend(source_folders)
 
@@ -108,8 +118,8 @@ class Program:
 
     def _holds(self, root: str, name: str) -> bool:
         """Return whether an absolute import of ``name`` may be meant to find it in a folder."""
-        names = self._names(root)
-        return (name in names or name + ".py" in names) and not ("__init__.py" in names and name in _INSTALLED)
+        is_there = self.has(root, name) or self.has(root, name + ".py")
+        return is_there and not (name in _INSTALLED and self.has(root, "__init__.py"))
 
     def text(self, path: str) -> str | None:
         """Return the text of a file of the project that is no Python module; ``None`` if it cannot be read."""
@@ -117,12 +127,15 @@ class Program:
 
     def names(self, folder: str) -> frozenset[str]:
         """Return the names in a folder of the project; empty outside it."""
-        inside = os.path.abspath(folder).startswith(self._root)
-        return self._names(folder) if inside else frozenset()
-
-    def _names(self, folder: str) -> frozenset[str]:
-        self.folders.add(folder)
+        if not os.path.abspath(folder).startswith(self._root):
+            return frozenset()
+        self.lookups.setdefault(folder, set()).add(WHOLE)
         return listing(folder)
+
+    def has(self, folder: str, name: str) -> bool:
+        """Return whether there is a file or folder of this name in a folder."""
+        self.lookups.setdefault(folder, set()).add(name)
+        return name in listing(folder)
 
     def load(self, path: str, name: str) -> PythonModule | None:
         """Return the module of a file, parsed on first use; ``None`` if it cannot be read or parsed."""
@@ -156,18 +169,18 @@ class Program:
 
     def _in_folder(self, folder: str, parts: list[str], name: str) -> PythonModule | None:
         for part in parts[:-1]:
-            if part not in self._names(folder):
+            if not self.has(folder, part):
                 return None
             folder = os.path.join(folder, part)
         if parts:
-            if parts[-1] + ".py" in self._names(folder):
+            if self.has(folder, parts[-1] + ".py"):
                 return self.load(_display_path(os.path.join(folder, parts[-1] + ".py")), name)
-            if parts[-1] not in self._names(folder):
+            if not self.has(folder, parts[-1]):
                 return None
             folder = os.path.join(folder, parts[-1])
         if not os.path.isdir(folder):
             return None
-        if "__init__.py" in self._names(folder):
+        if self.has(folder, "__init__.py"):
             return self.load(_display_path(os.path.join(folder, "__init__.py")), name)
         key = os.path.join(folder, "")
         if key not in self._modules:  # a namespace package: no code, but importable files

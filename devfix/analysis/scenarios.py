@@ -7,7 +7,9 @@ name the CPU, and only a hard-coded ``cuda`` or ``cuda:0`` names the accelerator
 
 A program that names several accelerators (``cuda:0`` and ``cuda:1``, ``cuda:{local_rank}``) is also interpreted with
 two accelerators, as the process of the second one.  There ``ACCELERATOR`` is the current device (``cuda``), and
-``OTHER_ACCELERATOR`` is not.  Values on the CPU are checked in the main scenario only.
+``OTHER_ACCELERATOR`` is not.  Values on the CPU are checked in the main scenario only.  The main run stands for this
+scenario, too, if it has come neither to an accelerator by another index than 0 nor to a condition on the number of
+accelerators or processes.
 """
 
 from __future__ import annotations
@@ -79,6 +81,7 @@ def index_device(interp: Interpreter, value: Value) -> Device:
 
 def indexed_accelerator(interp: Interpreter, is_zero: bool) -> Device:
     """Return the accelerator with index 0, or with any other index."""
+    interp.observations.may_use_second |= not is_zero
     if interp.scenario.multi_accelerator:
         current_is_zero = interp.now.runtime.current_is_zero
         if current_is_zero is None:

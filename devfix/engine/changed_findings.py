@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from devfix.engine.parallel_scan import scan_all
+from devfix.engine.parallel_scan import Workers, scan_all
 from devfix.engine.scan import Identity, Scan, identity
 from devfix.engine.workspace import Workspace
 from devfix.model import Finding
@@ -36,7 +36,9 @@ def unconcerned(scope: Scope, space: Workspace, scans: Sequence[Scan], jobs: int
     affected = sorted({scan.path for scan, _ in away if _reads(scan, scope)})
     given = [_before(scope, file) for file in space.given.values()]
     earlier = Workspace([file for file in given if file is not None], space.settings, {**scope.texts, **scope.before})
-    there = _count(earlier, (finding for scan in scan_all(earlier, affected, jobs) for finding in scan.findings))
+    with Workers(earlier, jobs) as workers:
+        scanned = scan_all(earlier, affected, workers)
+    there = _count(earlier, (finding for scan in scanned for finding in scan.findings))
     here = _count(space, (finding for scan, finding in away if scan.path in affected))
     return frozenset(
         identity(finding)

@@ -15,6 +15,7 @@ from itertools import combinations
 from devfix.engine.outcome import Resolutions
 from devfix.engine.programs import Programs
 from devfix.engine.scan import Scan, identity
+from devfix.engine.workspace import Workspace
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression
 from devfix.sources import SourceError
 
@@ -25,7 +26,10 @@ __all__ = [
     "Trial",
     "fresh_findings",
     "joined",
+    "objection_to_effect",
+    "objection_to_fix",
     "repaired_along",
+    "write_edits",
 ]
 
 NEW_FINDING = "it would bring a new finding"
@@ -90,57 +94,22 @@ class Trial:
 
     def applied(self, before: Scan, fix: Fix) -> Scan | str:
         """Apply a fix; return the scan after it, or the reason why it cannot be applied.  Changes stay."""
-        from devfix.rewrite import RewriteError, rewrite
-
-        space = self.programs.space
-        try:
-            for path in fix.paths:
-                text = space.text(path)
-                assert text is not None
-                edits = [edit for edit in fix.edits if edit.path == path]
-                space.rewritten(path, rewrite(text, edits))
-        except (RewriteError, SourceError) as error:
-            told = error.problem.message if isinstance(error, SourceError) else error
-            return f"the edit cannot be placed: {told}"
-        return self.programs.again(before)
+        return write_edits(self.programs.space, fix) or self.programs.again(before)
 
     def _objection(
         self, before: Scan, since: Scan, after: Scan, fix: Fix, findings: Sequence[Finding]
     ) -> Objection | None:
-        if after.problems:
-            return Objection(after.problems[0].message)
-        left = {identity(other) for other in after.findings}
-        remaining = tuple(finding for finding in findings if identity(finding) in left)
-        if remaining:
-            return Objection("the finding is still there after it", remaining)
-        fresh = tuple(fresh_findings(since, after))
-        if fresh:
-            return Objection(f"{NEW_FINDING} ({fresh[0].code}: {fresh[0].message})", (), fresh)
-        worse = after.hazards.keys() - since.hazards.keys()
-        if worse:
-            hazard = min(worse)
-            return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
-        if since.hazards == after.hazards and any(_tells_of_failure(before, finding) for finding in findings):
-            return Objection("what fails would fail all the same")
-        if any(self.collected.left_out(other) for other in repaired_along(before, after, fix)):
-            return Objection("it would edit what is to be left alone")
-        return self.objection_elsewhere()
+        objection = objection_to_fix(self.collected, before, since, after, fix, findings)
+        return self.objection_elsewhere() if objection is None else objection
 
     def objection_elsewhere(self) -> Objection | None:
         """Return what fails in other programs after the edit and did not before."""
-        self.others = self.programs.others(self.number)
-        for number, after in self.others.items():
-            before = self.programs.scan(number)
-            if after.problems:
-                return Objection(f"{after.path}: {after.problems[0].message}")
-            fresh = tuple(fresh_findings(before, after))
-            if fresh:
-                told = f"{NEW_FINDING} in {after.path} ({fresh[0].code}: {fresh[0].message})"
-                return Objection(told, (), fresh)
-            worse = after.hazards.keys() - before.hazards.keys()
-            if worse:
-                hazard = min(worse)
-                return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
+        self.others = {}
+        for number, after in self.programs.others(self.number):
+            self.others[number] = after
+            objection = objection_to_effect(self.programs.scan(number), after)
+            if objection is not None:
+                return objection
         return None
 
     # --- several edits at once --------------------------------------------------------------------------------
@@ -176,6 +145,70 @@ class Trial:
             if isinstance(after, Scan):
                 return list(pair), after
         return None
+
+
+def write_edits(space: Workspace, fix: Fix) -> str:
+    """Write the edits of a fix to the texts of a run; return the reason if they cannot be placed."""
+    from devfix.rewrite import RewriteError, rewrite
+
+    try:
+        for path in fix.paths:
+            text = space.text(path)
+            assert text is not None
+            edits = [edit for edit in fix.edits if edit.path == path]
+            space.rewritten(path, rewrite(text, edits))
+    except (RewriteError, SourceError) as error:
+        told = error.problem.message if isinstance(error, SourceError) else error
+        return f"the edit cannot be placed: {told}"
+    return ""
+
+
+def objection_to_fix(
+    collected: Resolutions, before: Scan, since: Scan, after: Scan, fix: Fix, findings: Sequence[Finding]
+) -> Objection | None:
+    """Return why a fix does not hold in the program whose findings it is to repair.
+
+    Args:
+        collected: the resolutions of the run.
+        before: the scan before the fix.
+        since: the scan before the first link of a chain; that before the fix if there is none.
+        after: the scan after it.
+        fix: the fix, or several that are joined.
+        findings: the findings that it is to repair.
+
+    """
+    if after.problems:
+        return Objection(after.problems[0].message)
+    left = {identity(other) for other in after.findings}
+    remaining = tuple(finding for finding in findings if identity(finding) in left)
+    if remaining:
+        return Objection("the finding is still there after it", remaining)
+    fresh = tuple(fresh_findings(since, after))
+    if fresh:
+        return Objection(f"{NEW_FINDING} ({fresh[0].code}: {fresh[0].message})", (), fresh)
+    worse = after.hazards.keys() - since.hazards.keys()
+    if worse:
+        hazard = min(worse)
+        return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
+    if since.hazards == after.hazards and any(_tells_of_failure(before, finding) for finding in findings):
+        return Objection("what fails would fail all the same")
+    if any(collected.left_out(other) for other in repaired_along(before, after, fix)):
+        return Objection("it would edit what is to be left alone")
+    return None
+
+
+def objection_to_effect(before: Scan, after: Scan) -> Objection | None:
+    """Return what fails in another program after a fix and did not before."""
+    if after.problems:
+        return Objection(f"{after.path}: {after.problems[0].message}")
+    fresh = tuple(fresh_findings(before, after))
+    if fresh:
+        return Objection(f"{NEW_FINDING} in {after.path} ({fresh[0].code}: {fresh[0].message})", (), fresh)
+    worse = after.hazards.keys() - before.hazards.keys()
+    if worse:
+        hazard = min(worse)
+        return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
+    return None
 
 
 def joined(fixes: Iterable[Fix]) -> Fix:

@@ -20,8 +20,9 @@ from devfix.config import Settings
 from devfix.engine import suppressions
 from devfix.engine.cache import Cache
 from devfix.engine.changed_findings import unconcerned
+from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
-from devfix.engine.parallel_scan import scan_all
+from devfix.engine.parallel_scan import Workers, scan_all
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
@@ -120,14 +121,15 @@ def _resolve(
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
-    scans = scan_all(space, entries, jobs, cache)
-    outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
-    collected = Resolutions(space, comments, without, repair, scope, outside)
-    for file in kept:
-        collected.problems.update(dict.fromkeys(file.problems))
-    if entries:
-        collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-    return replace(settle(collected, scans, len(files)), coverage=_coverage(scans))
+    with Workers(space, jobs) as workers:
+        scans = scan_all(space, entries, workers, cache)
+        outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
+        collected = Resolutions(space, comments, without, repair, scope, outside)
+        for file in kept:
+            collected.problems.update(dict.fromkeys(file.problems))
+        if entries:
+            collected.problems.update(dict.fromkeys(stub_problems(space.models)))
+        return replace(settle(collected, scans, len(files), workers), coverage=_coverage(scans))
 
 
 def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
@@ -141,9 +143,11 @@ def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
     return {covered: counted[covered] for covered in Coverage if counted[covered]}
 
 
-def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0) -> Outcome:
+def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0, workers: Workers | None = None) -> Outcome:
     """Resolve the findings of some scans and return the outcome; with repair, the workspace is updated."""
-    programs = Programs(collected.space, scans)
+    programs = Programs(collected.space, scans, workers)
+    if collected.repairing:
+        repair_together(programs, collected)
     for number in range(len(programs)):
         scan = programs.scan(number)
         collected.problems.update(dict.fromkeys(scan.problems))

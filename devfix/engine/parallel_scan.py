@@ -1,7 +1,7 @@
 """The scans of many programs, in one process or several, reusing cached ones that are still valid.
 
-A scan depends on the settings, the text of each file that it read, and the names in the folders that it searched for
-imports.  A cached scan is reused if all of these are unchanged.
+A scan depends on the settings, the text of each file that it read, and on which of the names that it looked for are in
+their folders.  A cached scan is reused if all of these are unchanged.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import signal
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import lru_cache
 from itertools import starmap
 
-from devfix.analysis.program import listing
+from devfix.analysis.program import WHOLE, Lookups, listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, tool_version
 from devfix.engine.failures import Failure
@@ -26,24 +25,24 @@ from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
 
-__all__ = ["forget_listings", "scan_all"]
+__all__ = ["Workers", "forget_listings", "scan_all"]
 
+_READ = (".py", ".yaml", ".yml")
 FEW = 8  # entries that are not worth a worker process
 
 
-def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | None = None) -> list[Scan]:
+def scan_all(space: Workspace, entries: list[str], workers: Workers, cache: Cache | None = None) -> list[Scan]:
     """Return the scans of files, in their order: each as a program, and for the functions that no program calls.
 
     Cached scans are reused.
     """
-    with _Workers(space, jobs, len(entries)) as workers:
-        programs = _scans(space, [(path, None) for path in entries], workers, cache)
-        reached: dict[str, set[Place]] = {}
-        for place in (place for scan in programs for place in scan.reached):
-            reached.setdefault(place[0], set()).add(place)
-        left = [scan.path for scan in programs if not scan.problems]
-        tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
-        libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
+    programs = _scans(space, [(path, None) for path in entries], workers, cache)
+    reached: dict[str, set[Place]] = {}
+    for place in (place for scan in programs for place in scan.reached):
+        reached.setdefault(place[0], set()).add(place)
+    left = [scan.path for scan in programs if not scan.problems]
+    tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
+    libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
     scans = [(scan, libraries[scan.path]) if scan.path in libraries else (scan,) for scan in programs]
     return [each for both in scans for each in both if each.is_program or each.problems or each is not both[0]]
 
@@ -52,7 +51,7 @@ def scan_all(space: Workspace, entries: list[str], jobs: int, cache: Cache | Non
 Task = tuple[str, "frozenset[Place] | None"]
 
 
-def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Cache | None) -> list[Scan]:
+def _scans(space: Workspace, tasks: Sequence[Task], workers: Workers, cache: Cache | None) -> list[Scan]:
     keys = {} if cache is None else _cache_keys(space, tasks)
     known = {} if cache is None else _kept(space, keys, cache)
     missing = [task for task in tasks if task not in known]
@@ -63,15 +62,21 @@ def _scans(space: Workspace, tasks: Sequence[Task], workers: _Workers, cache: Ca
     return [known[task] for task in tasks]
 
 
-class _Workers:
-    """This process, or several that are started when they are first worth it."""
+class Workers:
+    """This process, or several that are started when they are first worth it.
 
-    def __init__(self, space: Workspace, jobs: int, most: int) -> None:
+    Args:
+        space: the texts.
+        jobs: the most processes.
+
+    """
+
+    def __init__(self, space: Workspace, jobs: int) -> None:
         self._space = space
-        self._jobs = jobs if most >= FEW and can_start_workers() else 1
+        self._jobs = jobs if can_start_workers() else 1
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> _Workers:
+    def __enter__(self) -> Workers:
         return self
 
     def __exit__(self, *raised: object) -> None:
@@ -79,8 +84,8 @@ class _Workers:
             self._pool.shutdown(cancel_futures=True)
 
     def scan(self, tasks: list[Task]) -> list[Scan]:
-        """Return the scans of files, in their order."""
-        if self._jobs <= 1 or len(tasks) < FEW:
+        """Return the scans of files with their present texts, in their order."""
+        if self._jobs <= 1 or len(tasks) < (FEW if self._pool is None else 2):
             return [_scan(self._space, task) for task in tasks]
         size = max(1, len(tasks) // (self._jobs * 8))
         chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
@@ -89,8 +94,12 @@ class _Workers:
             if self._pool is None:
                 shared = list(self._space.given.values()), self._space.settings, self._space.texts
                 self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
-            futures = [self._pool.submit(_scan_in_worker, chunk) for chunk in chunks]
+            futures = [self._pool.submit(_scan_in_worker, chunk, self._space.changed) for chunk in chunks]
         return [scan for future in futures for scan in future.result()]
+
+    def scan_again(self, scans: list[Scan]) -> list[Scan]:
+        """Repeat scans, because texts have changed."""
+        return self.scan([(scan.path, None if scan.is_program else scan.reached) for scan in scans])
 
 
 def _scan(space: Workspace, task: Task) -> Scan:
@@ -112,8 +121,9 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     _worker_space = Workspace(files, settings, texts)
 
 
-def _scan_in_worker(tasks: list[Task]) -> list[Scan]:
+def _scan_in_worker(tasks: list[Task], changed: dict[str, str]) -> list[Scan]:
     assert _worker_space is not None
+    _worker_space.changed = changed
     return [_scan(_worker_space, task) for task in tasks]
 
 
@@ -137,14 +147,15 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
     known: dict[Task, Scan] = {}
     for key, text in cache.get(tasks).items():
         try:
-            state, files, folders, findings, hazards, failures, *rest = from_json(text)
+            state, files, searched, findings, hazards, failures, *rest = from_json(text)
             partly, is_program, reached, coverage = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
-        if state == _state(space, files, folders):
+        lookups = {folder: set(names) for folder, names in searched}
+        if state == _state(space, files, lookups):
             path = tasks[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
-            seen = set(files), set(folders)
+            seen = set(files), lookups
             found = list(findings), counted, frozenset(starmap(Failure, failures))
             known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
@@ -156,27 +167,32 @@ def _keep(
     values = {}
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
-            files, folders = sorted(scan.files), sorted(scan.folders)
-            state = _state(space, files, folders)
+            files, searched = sorted(scan.files), [(folder, sorted(names)) for folder, names in scan.lookups.items()]
+            state = _state(space, files, scan.lookups)
             wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered
-            content = state, files, folders, scan.findings, *wrong, *known
+            content = state, files, searched, scan.findings, *wrong, *known
             values[keys[task]] = to_json(content)
     cache.put(values)
 
 
-def _state(space: Workspace, files: Sequence[str], folders: Sequence[str]) -> str:
-    return digest(*(space.content(path) for path in files), *(_importable(folder) for folder in folders))
+def _state(space: Workspace, files: Sequence[str], lookups: Lookups) -> str:
+    there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(lookups.items())]
+    return digest(*(space.content(path) for path in files), *there)
+
+
+def _there(folder: str, names: set[str]) -> list[str]:
+    """Return the names that are in a folder, of those that were looked for."""
+    present = listing(folder)
+    return sorted(present & names) if WHOLE not in names else _significant(folder)
 
 
 def forget_listings() -> None:
     """Forget folder listings, because files may have changed."""
     listing.cache_clear()
-    _importable.cache_clear()
 
 
-@lru_cache(maxsize=4096)
-def _importable(folder: str) -> str:
-    """Return a digest of the importable names in a folder."""
-    return digest(*sorted(name for name in listing(folder) if name.endswith(".py") or name.isidentifier()))
+def _significant(folder: str) -> list[str]:
+    """Return the names in a folder that an analysis may read: code, configuration, folders."""
+    return sorted(name for name in listing(folder) if name.endswith(_READ) or name.isidentifier())

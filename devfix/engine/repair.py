@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.engine import chains
-from devfix.engine.edit_trials import FAILS_INSTEAD, NEW_FINDING, Objection, Trial, joined, repaired_along
+from devfix.engine.edit_trials import FAILS_INSTEAD, NEW_FINDING, Trial, joined, repaired_along
+from devfix.engine.independent_fixes import IndependentFixes, Pair, suspects
 from devfix.engine.outcome import Resolutions
 from devfix.engine.programs import Programs
 from devfix.engine.scan import Identity, Scan, identity
-from devfix.model import Edit, Finding, Fix, MoveStatements, Status
+from devfix.model import Finding, Fix, Status
 
 __all__ = ["MOST_ROUNDS", "attempt", "repair"]
 
 MOST_ROUNDS = 60
-_Repaired = tuple[list[tuple[Finding, Fix]], Scan]
+_Repaired = tuple[list[Pair], Scan]
 
 
 def repair(programs: Programs, number: int, collected: Resolutions) -> None:
@@ -79,7 +79,7 @@ class _Repair:
         again = [f for f in self.current.findings if self.tried_at.get(identity(f), self.repaired) < self.repaired]
         return found or again
 
-    def _accept(self, fixes: list[tuple[Finding, Fix]], after: Scan) -> None:
+    def _accept(self, fixes: list[Pair], after: Scan) -> None:
         """Record repaired findings, and continue with the scan after them."""
         self.trial.accept(after)
         self.repaired += len(fixes)
@@ -93,52 +93,25 @@ class _Repair:
         self.dropped = {key: reason for key, reason in self.dropped.items() if NEW_FINDING not in reason}  # retry
 
     # --- several at once --------------------------------------------------------------------------------------
-    def _independent(self, waiting: list[Finding]) -> list[tuple[Finding, Fix]]:
+    def _independent(self, waiting: list[Finding]) -> list[Pair]:
         """Return findings, from the end, whose best edits touch no line that another of them tells of."""
-        chosen: list[tuple[Finding, Fix]] = []
-        told: set[tuple[str, int]] = set()
-        edited: set[tuple[str, int]] = set()
+        chosen = IndependentFixes(self.trial.programs.space)
         for finding in reversed(waiting):
             fixes = self.collected.usable(finding)
-            if not fixes or identity(finding) in self.alone or identity(finding) in self.dropped:
-                continue
-            story = {(event.path, event.line) for event in finding.events} | {(finding.path, finding.span.line)}
-            lines = set(self._lines(fixes[0]))
-            if edited.isdisjoint(story | lines) and told.isdisjoint(lines):
-                chosen.append((finding, fixes[0]))
-                told |= story
-                edited |= lines
-        return chosen
+            if fixes and identity(finding) not in self.alone and identity(finding) not in self.dropped:
+                chosen.add(finding, fixes[0])
+        return chosen.pairs
 
-    def _lines(self, fix: Fix) -> Iterator[tuple[str, int]]:
-        """Yield file and given line of everything that a fix touches."""
-        space = self.trial.programs.space
-        for edit in fix.edits:
-            for start, end in _touched(edit):
-                for line in range(start, end + 1):
-                    yield edit.path, space.given_line(edit.path, line)
-
-    def _hold(self, batch: list[tuple[Finding, Fix]]) -> _Repaired | None:
+    def _hold(self, batch: list[Pair]) -> _Repaired | None:
         """Try edits together, without those that do not hold; ``None`` if fewer than two are left."""
         while len(batch) > 1:
             result = self.trial.hold(self.current, joined(fix for _, fix in batch), [finding for finding, _ in batch])
             if isinstance(result, Scan):
                 return batch, result
-            suspects = self._suspects(batch, result)
-            self.alone.update(identity(finding) for finding, _ in suspects)
-            batch = [each for each in batch if each not in suspects]
+            suspected = suspects(batch, result)
+            self.alone.update(identity(finding) for finding, _ in suspected)
+            batch = [each for each in batch if each not in suspected]
         return None
-
-    def _suspects(self, batch: list[tuple[Finding, Fix]], objection: Objection) -> list[tuple[Finding, Fix]]:
-        """Return the edits that an objection is about, as far as it tells; else half of them."""
-        lines = {(event.path, event.line) for finding in objection.fresh for event in finding.events}
-        about = {identity(finding) for finding in objection.remaining}
-        found = [
-            (finding, fix)
-            for finding, fix in batch
-            if identity(finding) in about or not lines.isdisjoint((event.path, event.line) for event in finding.events)
-        ]
-        return found if 0 < len(found) < len(batch) else batch[: (len(batch) + 1) // 2]
 
 
 def attempt(trial: Trial, before: Scan, finding: Finding) -> _Repaired | str:
@@ -163,14 +136,3 @@ def attempt(trial: Trial, before: Scan, finding: Finding) -> _Repaired | str:
         if followed is not None:
             return [(link.finding, link.fix) for link in followed[0]], followed[1]
     return reason or finding.reason
-
-
-def _touched(edit: Edit) -> Iterator[tuple[int, int]]:
-    """Yield the first and the last line of each span of an edit."""
-    if isinstance(edit, MoveStatements):
-        spans = [*edit.statements, edit.after]
-    else:
-        names = ("anchor", "expression", "call", "statement")
-        spans = [getattr(edit, name) for name in names if hasattr(edit, name)]
-    for span in spans:
-        yield span.line, span.end_line

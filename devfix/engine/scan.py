@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
-from devfix.analysis.program import Program, listing
+from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -39,7 +39,6 @@ __all__ = [
     "entry_check",
     "identity",
     "position",
-    "scan_again",
     "scan_file",
     "scan_library",
     "scan_program",
@@ -75,7 +74,7 @@ class Scan:
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
     files: set[str] = field(default_factory=set)  # files that were read or could not be read
-    folders: set[str] = field(default_factory=set)  # folders that were searched for imports
+    lookups: Lookups = field(default_factory=dict)  # names that were looked for in folders
     is_program: bool = False
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
@@ -106,13 +105,6 @@ def scan_file(space: Workspace, path: str, watch: analysis.Watch | None = None) 
     return scan if scan.is_program or scan.problems else scan_library(space, path, (), watch)
 
 
-def scan_again(space: Workspace, before: Scan) -> Scan:
-    """Repeat a scan, because texts have changed."""
-    if before.is_program:
-        return scan_program(space, before.path)
-    return scan_library(space, before.path, before.reached)
-
-
 def _scan_with_literals(space: Workspace, scan_once: Callable[[], Scan]) -> Scan:
     scan = scan_once()
     if not (scan.findings or scan.hazards or scan.partly) or not space.left_out(scan.files):
@@ -140,10 +132,10 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             return scan
         tree = space.parse(path, text)
         if left_out is None:
-            scan.is_program, scan.folders = entry_check(space, path, tree)
+            scan.is_program, scan.lookups = entry_check(space, path, tree)
             if not scan.is_program:
                 return scan
-        elif not _is_library(space, path, tree):
+        elif not _is_library(space, path, tree, scan.lookups):
             return scan
         with using(space.models):
             _analyse(space, scan, read, left_out, watch)
@@ -180,7 +172,7 @@ def _analyse(
         observations = analysis.analyse_library(scan.path, read, root, left_out, *common, facts)
         if observations is not None:
             scan.files.update(map(os.path.abspath, facts.files(scan.path)))
-            observations.folders |= facts.folders()
+            merge_lookups(observations.lookups, facts.lookups())
     if observations is None:
         return
     scan.findings = _findings(space, rules, observations)
@@ -190,28 +182,34 @@ def _analyse(
     scan.hazards = Counter(hazard for _, hazard in hazards)
     reads = {use.point for use in observations.host_accesses.values()}
     scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
-    scan.folders = observations.folders
+    merge_lookups(scan.lookups, observations.lookups)
     scan.coverage = observations.coverage
 
 
-def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, set[str]]:
-    """Return whether a file starts a program, and the folders in which its imports were searched."""
+def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, Lookups]:
+    """Return whether a file starts a program, and the names that were looked for to resolve its imports."""
     if space.cells(path) is not None:
-        return True, set()
+        return True, {}
     program = Program(space.text, space.root(path))
     program.search_from(path)
-    return starts_program(tree, program.has_module), program.folders
+    return starts_program(tree, program.has_module), program.lookups
 
 
-def _is_library(space: Workspace, path: str, tree: SourceTree) -> bool:
+def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups) -> bool:
     """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
 
     Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
     """
     if "torch" not in tree.text:
         return False
-    is_in_package = "__init__.py" in listing(os.path.dirname(os.path.abspath(path)))
-    return is_in_package or has_main_guard(tree) or not entry_check(space, path, tree)[0]
+    program = Program(space.text, space.root(path))
+    is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")
+    merge_lookups(lookups, program.lookups)
+    if is_in_package or has_main_guard(tree):
+        return True
+    is_program, found = entry_check(space, path, tree)
+    merge_lookups(lookups, found)
+    return not is_program
 
 
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from devfix import sources
 from devfix.analysis import Watch
 from devfix.analysis.entrypoints import can_matter
+from devfix.analysis.program import WHOLE
 from devfix.config import Settings
 from devfix.engine import fixpoint, suppressions
 from devfix.engine.outcome import Resolutions
@@ -164,9 +165,13 @@ class Project:
         self.stale.update(entry for entry, scan in self.scans.items() if path in scan.files)
 
     def _appeared(self, path: str) -> None:
-        """Handle a created or deleted name: imports that searched its folder may resolve differently."""
-        folders = {os.path.dirname(path), os.path.dirname(os.path.dirname(path))}
-        self.stale.update(entry for entry, scan in self.scans.items() if not folders.isdisjoint(scan.folders))
+        """Handle a created or deleted name: scans that looked for it, or for its folder, may differ."""
+        places = [os.path.split(path), os.path.split(os.path.dirname(path))]
+        self.stale.update(
+            entry
+            for entry, scan in self.scans.items()
+            if any({name, WHOLE} & scan.lookups.get(folder, set()) for folder, name in places)
+        )
 
     def _forget_scan(self, path: str) -> None:
         self.scans.pop(path, None)

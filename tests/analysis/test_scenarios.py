@@ -63,3 +63,33 @@ def test_two_accelerators_are_told_apart(analyse, text, number):
 
 def test_a_program_of_one_accelerator_is_not_followed_on_two(analyse):
     assert analyse(CHOICE + "model(torch.ones(2, 3).cuda())").multi_accelerator is None
+
+
+LAUNCHER = "def launch(rank):\n    torch.distributed.init_process_group('nccl')\n    torch.cuda.set_device(rank)\n\n\n"
+
+ONE_FOR_BOTH = [
+    pytest.param(LAUNCHER + "torch.ones(3).cuda() + torch.zeros(3).cuda()", id="not-called"),
+    pytest.param("torch.ones(3).cuda(0)  # or cuda:1", id="a-comment"),
+    pytest.param(LAUNCHER + "if torch.cuda.device_count() > 0:\n    torch.ones(3).cuda()", id="at-least-one"),
+]
+
+DIFFERENT = [
+    pytest.param(LAUNCHER + "launch(int(os.environ['LOCAL_RANK']))", id="called"),
+    pytest.param("if torch.cuda.device_count() > 1:\n    torch.ones(3).cuda(1)", id="count"),
+    pytest.param("if 'WORLD_SIZE' in os.environ:\n    torch.ones(3).cuda(1)", id="launcher"),
+    pytest.param("if args.distributed:\n    torch.ones(3).cuda(1)", id="flag"),
+    pytest.param(
+        LAUNCHER + "DistributedDataParallel(nn.Linear(1, 1), device_ids=[args.local_rank])",
+        id="device-of-a-wrapper",
+    ),
+]
+
+
+@pytest.mark.parametrize("text", ONE_FOR_BOTH)
+def test_the_run_on_one_accelerator_stands_for_two_if_it_comes_to_no_second_one(analyse, text):
+    assert analyse(text).multi_accelerator is None
+
+
+@pytest.mark.parametrize("text", DIFFERENT)
+def test_what_depends_on_a_second_accelerator_is_followed_on_two(analyse, text):
+    assert analyse("import os\nfrom torch.nn.parallel import DistributedDataParallel\n" + text).multi_accelerator

@@ -114,13 +114,25 @@ def test_a_new_file_that_an_import_can_mean_is_seen(project, cache):
     assert look(cache, paths=("train.py",)).resolutions
 
 
-def test_a_file_that_no_import_can_mean_changes_nothing(project, cache, scans):
+@pytest.mark.parametrize("name", ["model-0001.pt", "evaluate.py", "notes"])
+def test_a_file_that_no_import_means_changes_nothing(project, cache, scans, name):
     look(cache)
     devfix.engine.parallel_scan.forget_listings()
-    (project / "model-0001.pt").write_text("")
+    (project / name).write_text("")
     look(cache)
 
     assert sorted(scans) == ["parts.py", "train.py"]
+
+
+def test_a_new_configuration_file_is_seen_where_the_program_reads_them(project, cache, scans):
+    reads = "import sys\n\nfrom hyperpyyaml import load_hyperpyyaml\n\nhparams = load_hyperpyyaml(open(sys.argv[1]))\n"
+    (project / "train.py").write_text(reads + HEAD)
+    look(cache)
+    devfix.engine.parallel_scan.forget_listings()
+    (project / "run.yaml").write_text("model: !new:torch.nn.Linear [3, 4]\n")
+    look(cache)
+
+    assert scans.count("train.py") == 2
 
 
 @pytest.mark.parametrize(

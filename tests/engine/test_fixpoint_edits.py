@@ -18,6 +18,7 @@ from engine_programs import (
     with_rules,
 )
 
+from devfix.engine import fixpoint
 from devfix.engine.edit_trials import Objection, Trial
 from devfix.engine.fixpoint import apply, check
 from devfix.model import Status
@@ -162,6 +163,7 @@ def test_what_does_not_hold_is_tried_again_after_another_repair(write, monkeypat
         return original(trial, before, fix, findings, **more) if moved or "DEV102" not in tried[-1] else Objection("-")
 
     monkeypatch.setattr(Trial, "hold", hold)
+    monkeypatch.setattr(fixpoint, "repair_together", lambda *_: None)
     outcome = apply(write(train=HEAD + "x = torch.randn(2, 4)\nmodel(x)\n"), settings())
 
     assert tried[:2] == [["DEV102", "DEV201"], ["DEV102"]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from engine_programs import IMPORTS, settings, texts
 
-from devfix.engine import programs
 from devfix.engine.fixpoint import apply
+from devfix.engine.parallel_scan import Workers
 from devfix.model import Status
 
 SHARED = "import torch\n\n\ndef noise(x):\n    return x + torch.zeros(3)\n"
@@ -17,13 +17,13 @@ OTHER = IMPORTS + "from shared import noise\n\nprint(%s)\n"
 @pytest.fixture
 def rescans(monkeypatch):
     """The files of the scans that are repeated."""
-    found, original = [], programs.scan_again
+    found, original = [], Workers.scan_again
 
-    def scan_again(space, scan):
-        found.append(scan.path)
-        return original(space, scan)
+    def scan_again(workers, scans):
+        found.extend(scan.path for scan in scans)
+        return original(workers, scans)
 
-    monkeypatch.setattr(programs, "scan_again", scan_again)
+    monkeypatch.setattr(Workers, "scan_again", scan_again)
     return found
 
 
@@ -34,6 +34,36 @@ def test_programs_that_read_an_edited_file_are_scanned_again(write, rescans):
     assert ".to(x.device)" in new["shared.py"] or "device=x.device" in new["shared.py"]
     assert "other.py" in rescans
     assert "alone.py" not in rescans
+
+
+def test_programs_that_share_edited_files_are_repaired_together_with_one_scan_of_each(write, rescans):
+    """Each program has a cause of its own besides the shared one."""
+    own = "\nx = torch.ones(3).cuda()\nprint(x + torch.zeros(%d, 3))\n"
+    files = write(shared=SHARED, **{f"train{number}": CUDA + own % number for number in range(4)})
+    outcome = apply(files, settings())
+
+    assert [item.status for item in outcome.resolutions] == [Status.FIXED] * 5
+    assert all(rescans.count(f"train{number}.py") <= 2 for number in range(4)), rescans  # as program and as library
+
+
+def test_several_processes_repair_what_one_repairs(write):
+    own = "\nx = torch.ones(3).cuda()\nprint(x + torch.zeros(%d, 3))\n"
+    files = write(shared=SHARED, **{f"train{number}": CUDA + own % number for number in range(8)})
+
+    assert apply(files, settings(), jobs=2) == apply(files, settings())
+
+
+def test_what_one_program_objects_to_is_left_out_of_the_joint_repair(write, rescans):
+    """The function that another program reads with NumPy stays; the causes in the programs themselves are repaired."""
+    shared = "import torch\n\n\ndef noise(x):\n    return torch.zeros(x.shape)\n"
+    own = "\nx = torch.ones(3).cuda()\nprint(x + torch.zeros(1, 3))\n"
+    use = IMPORTS + "from shared import noise\n\nx = torch.ones(3).cuda()\nprint(x + noise(x))\n" + own
+    other = OTHER % "noise(torch.ones(3).cuda()).numpy()"
+    new = texts(apply(write(shared=shared, one=use, two=use, other=other), settings()))
+
+    assert "shared.py" not in new
+    assert "torch.zeros(1, 3, device=x.device)" in new["one.py"]
+    assert "torch.zeros(1, 3, device=x.device)" in new["two.py"]
 
 
 def test_an_edit_that_breaks_another_program_is_dropped(write):

@@ -43,7 +43,7 @@ def test_a_scan_knows_the_finding_what_goes_wrong_and_what_was_read(scan, tmp_pa
     assert [(hazard.path, hazard.text) for hazard in found.hazards] == [("parts.py", "x")]
     assert {(each.path, each.line) for each in found.failures} == {("parts.py", 2)}
     assert found.files >= {str(tmp_path / "train.py"), str(tmp_path / "parts.py")}
-    assert str(tmp_path) in found.folders
+    assert "parts.py" in found.lookups[str(tmp_path)]
 
 
 def test_a_rule_that_is_ignored_finds_nothing_and_what_goes_wrong_is_still_known(scan):
@@ -74,10 +74,10 @@ def test_a_module_that_computes_on_import_is_a_library_in_a_package(tmp_path, mo
     assert [found.code for found in scan_library(space, "lib.py").findings] == codes
 
 
-def test_a_library_knows_the_folders_of_its_imports_because_a_file_there_may_make_it_a_program(scan, tmp_path):
+def test_a_library_knows_what_its_imports_looked_for_because_a_file_there_may_make_it_a_program(scan, tmp_path):
     text = "from parts import step\n\n\ndef f():\n    step(1, 2)\n"
 
-    assert str(tmp_path) in scan(text).folders
+    assert {"parts", "parts.py"} <= scan(text).lookups[str(tmp_path)]
 
 
 def test_a_file_of_assignments_and_a_print_is_a_program(scan):

@@ -30,7 +30,7 @@ from devfix.analysis.callers.value_sources import (
 )
 
 if TYPE_CHECKING:
-    from devfix.analysis.program import Program, PythonModule
+    from devfix.analysis.program import Lookups, Program, PythonModule
 
 __all__ = ["DeviceFacts"]
 
@@ -158,9 +158,9 @@ class DeviceFacts:
                     pending.append(source)
         return set(found)
 
-    def folders(self) -> set[str]:
-        """Return the folders that were searched for imports."""
-        return self._program.folders
+    def lookups(self) -> Lookups:
+        """Return the names that were looked for in folders to resolve imports."""
+        return self._program.lookups
 
     def _file(self, module: PythonModule) -> _File:
         if module.path not in self._files:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         DeviceAssignment,
         Transfer,
     )
+    from devfix.analysis.program import Lookups
     from devfix.model import Coverage
 
 __all__ = ["Observations"]
@@ -62,6 +63,8 @@ class Observations:
         checks_availability: the program checks whether an accelerator is available.
         has_configured_device: an option, an argument or a variable selects the device.
         has_fixed_index: the program hard-codes an index other than 0: ``cuda:1``.
+        may_use_second: the run names an accelerator by another index than 0, which may be computed, or has decided a
+            condition that several accelerators or processes decide otherwise.
         sets_current_device: the program selects the accelerator that ``cuda`` names.
         foreign_index: the only hard-coded device in a program that otherwise chooses its device.
         is_distributed: the program starts a process group.
@@ -73,7 +76,7 @@ class Observations:
             (:mod:`devfix.analysis.callers.offloading`), if a class of a library does.
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
-        folders: folders in which imports were resolved.
+        lookups: the names that were looked for in folders: imports and configuration files.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
         coverage: by line, what became of the functions of the file.
@@ -103,6 +106,7 @@ class Observations:
     checks_availability: bool = False
     has_configured_device: bool = False
     has_fixed_index: bool = False
+    may_use_second: bool = False
     sets_current_device: bool = False
     foreign_index: str | None = None
     is_distributed: bool = False
@@ -112,7 +116,7 @@ class Observations:
     offloading: Observations | None = None
     is_complete: bool = True
     preferred_device: str | None = None
-    folders: set[str] = field(default_factory=set)
+    lookups: Lookups = field(default_factory=dict)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)
     coverage: dict[int, Coverage] = field(default_factory=dict)

@@ -70,6 +70,7 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
     has_ids = _names_devices(interp, keywords.get("device_ids", NONE))
     if not (has_ids or _is_nccl(interp)):
         return
+    interp.observations.may_use_second = True
     given = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     ids = OperandSet(
         [(input_device(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
@@ -88,6 +89,7 @@ def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
     given = keywords.get("device_ids", NONE)
     if given == NONE and "**" not in keywords:
         return None
+    interp.observations.may_use_second = True
     if not interp.scenario.multi_accelerator:
         return ACCELERATOR
     ids: list[Value] = list(given.items) if isinstance(given, TupleValue) else []

@@ -24,7 +24,7 @@ def oldest_release(program: Program) -> tuple[int, int] | None:
     """Return the oldest release of PyTorch that a project accepts: ``(2, 1)``; ``None`` if it declares none."""
     for root in program.roots:
         for name in _REQUIREMENTS:
-            text = program.text(os.path.join(root, name)) if name in program.names(root) else None
+            text = program.text(os.path.join(root, name)) if program.has(root, name) else None
             if text is not None and (found := _TORCH.search(text)):
                 return int(found[1]), int(found[2])
     return None

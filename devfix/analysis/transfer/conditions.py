@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
@@ -64,8 +64,8 @@ def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
 def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
     """Return the value of a flag in the current scenario."""
     value = flag_value(symbol)
-    if interp.scenario.multi_accelerator and value is False and flag_value(symbol, multi_process=True):
-        return True
+    if value is False and flag_value(symbol, multi_process=True):
+        return _with_several(interp, one=False, several=True)
     return False if interp.scenario.no_accelerator and value else value
 
 
@@ -142,10 +142,10 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         equal = False if _is_other_backend(interp, left_value, right_value) else _equal(left_value, right_value)
         if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
             equal = True
-        if interp.scenario.multi_accelerator and _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
-            equal = False
+        if _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
+            equal = _with_several(interp, one=equal, several=False)
         if equal is None and _is_device_count(left) and isinstance(right_value, Const):
-            equal = _device_count(interp) == right_value.value
+            equal = _by_device_count(interp, operator.eq, right_value)
         if equal is None and _counts_accelerators(left) and right_value == Const(0):
             equal = interp.scenario.no_accelerator
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
@@ -167,7 +167,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
     if _counts_accelerators(left) and isinstance(right_value, Const) and not is_device_count:
         return _is_at_least_one(interp, op, right_value)
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
-        return _compare_order(op, _device_count(interp), right_value.value)
+        return _by_device_count(interp, partial(_compare_order, op), right_value)
     if _is_index(left_value) and isinstance(right_value, Const):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -222,9 +222,17 @@ def _is_at_least_one(interp: Interpreter, op: ast.cmpop, limit: Const) -> bool |
     return outcomes.pop() if len(outcomes) == 1 else None
 
 
-def _device_count(interp: Interpreter) -> int:
-    """Return the number of accelerators in the scenario."""
-    return 0 if interp.scenario.no_accelerator else 2 if interp.scenario.multi_accelerator else 1
+def _by_device_count(interp: Interpreter, compare: Callable[[Any, Any], bool | None], limit: Const) -> bool | None:
+    """Compare the number of accelerators in the scenario with a limit."""
+    if interp.scenario.no_accelerator:
+        return compare(0, limit.value)
+    return _with_several(interp, one=compare(1, limit.value), several=compare(2, limit.value))
+
+
+def _with_several(interp: Interpreter, one: bool | None, several: bool | None) -> bool | None:
+    """Return the outcome of a condition with one accelerator or process, or with several, as the scenario has it."""
+    interp.observations.may_use_second |= one is not None and one is not several
+    return several if interp.scenario.multi_accelerator else one
 
 
 _ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -316,7 +324,7 @@ def _names_other_backend(interp: Interpreter, name: Value) -> bool:
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _LAUNCHER_VARIABLES:
-            return interp.scenario.multi_accelerator
+            return _with_several(interp, one=False, several=True)
         if isinstance(container, DeviceValue):
             if _is_other_backend(interp, container, item):
                 return False

@@ -1,7 +1,8 @@
 """Bare mirrors of remote repositories in the user's cache folder, and worktrees of them.
 
 A mirror is shallow and has no blobs, as far as the server supports it; a worktree's blobs are fetched when it is
-created.  Without runs, a worktree contains Python files and configuration only.  The source repository, even a local
+created.  Without runs, a worktree contains Python files and configuration only.  Its files have the bytes of their
+blobs: no filter runs, and no line ending, keyword or encoding is converted.  The source repository, even a local
 checkout, is only read, and only by ``git fetch``.
 
 The few files of an empty repository and of a worktree are written here, as gitrepository-layout(5) describes: for a
@@ -30,6 +31,9 @@ __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
 #: Files that analysis needs, as sparse-checkout patterns.
 _SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
+#: Overrides the attributes of the repository, the user and the system (gitattributes(5)): files have the bytes of their
+#: blobs.  ``working-tree-encoding`` cannot be false, only unspecified.
+_ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding\n"
 _COMPLETE = "devfix-complete"
 _CONFIG = """\
 [core]
@@ -243,6 +247,8 @@ class Mirror:
         (admin / "commondir").write_text("../..\n", "utf-8")
         (admin / "HEAD").write_text(f"{commit}\n", "utf-8")
         (admin / "info" / "sparse-checkout").write_text(_SPARSE_PATTERNS, "utf-8")
+        (self.folder / "info").mkdir(exist_ok=True)  # shared by the worktrees
+        (self.folder / "info" / "attributes").write_text(_ATTRIBUTES, "utf-8")
 
     def _populate(self, git: Git, all_files: bool) -> None:
         if all_files:

@@ -206,6 +206,50 @@ def test_a_branch_that_somebody_worked_on_is_left_alone(task, remote, git, repos
     assert git("rev-parse", "devfix/device", cwd=remote) == before
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    ["*.py eol=crlf", "*.py ident", "*.py text eol=crlf ident", "*.py text=auto", "*.py working-tree-encoding=UTF-16"],
+)
+def test_attributes_convert_nothing(task, tmp_path, make, git, broken, attributes):
+    """The patch fits a fresh clone, in which git converts the files as the attributes say."""
+    script = broken.replace("    batch = torch", "    # $Id$\n    batch = torch")
+    repository = make(tmp_path / "source", {".gitattributes": f"{attributes}\n", "notes.txt": "x\n"})
+    (repository / "train.py").write_text(script)
+    blob = git("hash-object", "-w", "--no-filters", "train.py", cwd=repository)
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},train.py", cwd=repository)
+    git("commit", "-q", "-m", "script", cwd=repository)
+
+    record = migrate(replace(task, source=str(repository), publishing=Publishing("branch")))
+
+    assert (record.outcome, record.reason) == (RepositoryOutcome.FIXED, "")
+    published = git("show", "devfix/device:train.py", cwd=record.published.mirror)
+    assert published.count("\r") == 0 and "$Id$" in published
+    if "encoding" not in attributes:
+        git("clone", "-q", f"file://{repository}", str(tmp_path / "clone"), cwd=tmp_path)
+        (tmp_path / "patch").write_bytes(record.patch.encode())
+        git("apply", "--check", "--index", str(tmp_path / "patch"), cwd=tmp_path / "clone")
+
+
+@pytest.mark.parametrize("verified", [False, True], ids=["scanned", "verified"])
+def test_filters_of_the_user_do_not_run(task, repository, commit, tmp_path, monkeypatch, verified):
+    """As git-lfs configures one: the repository chooses the files."""
+    configuration = tmp_path / "gitconfig"
+    run = f"sh -c 'touch {tmp_path}/ran; cat'"
+    configuration.write_text(
+        f'[filter "lfs"]\n\tsmudge = "{run}"\n\tclean = "{run}"\n\trequired = true\n'
+        f"[core]\n\tattributesFile = {tmp_path}/attributes\n"
+    )
+    (tmp_path / "attributes").write_text("*.py filter=lfs\n")
+    commit(repository, {".gitattributes": "*.py filter=lfs\n"})
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    verification = Verification("train.py", device="sim", timeout=60.0) if verified else None
+
+    record = migrate(replace(task, publishing=Publishing("branch"), verification=verification))
+
+    assert record.outcome is RepositoryOutcome.FIXED
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_link_that_leads_out_is_left_alone(task, repository, commit, broken, tmp_path):
     (tmp_path / "mine.py").write_text(broken)
     (repository / "theirs.py").symlink_to(tmp_path / "mine.py")

@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from devfix.migrate.local_repositories import check_local
 from devfix.migrate.task import Task
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
@@ -95,6 +96,7 @@ class Mirror:
         ref = self._task.ref
         if _COMMIT.fullmatch(ref):
             return ref
+        check_local(self._task.source)
         git = Git("/", self._task.source, self._task.git_timeout)
         refs = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref] if ref else ["HEAD"]
         lines = (line.partition("\t") for line in git("ls-remote", "origin", *refs).splitlines())
@@ -111,6 +113,7 @@ class Mirror:
             GitError: the fetch failed.
 
         """
+        check_local(self._task.source)
         with self._locked() as git:
             return self._fetch_or_recreate(git)
 

@@ -14,9 +14,9 @@ from typing import Any, ClassVar
 from devfix.config import ConfigError, resolve_codes
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.publishing import split_author
 from devfix.migrate.task import Publishing, Verification
 from devfix.model import Severity
+from devfix.vcs.commits import split_author
 
 __all__ = ["Table", "defaults", "is_ref", "publishing", "rules", "verification"]
 
@@ -25,7 +25,8 @@ _VERIFY_KEYS = ("script", "args", "module", "python", "setup", "device", "max-st
 #: Choices of ``devfix verify --device``; importing them from their module would be slow.
 _DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
 
-
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHORT_HASH = 12  # characters
 #: https://git-scm.com/docs/git-check-ref-format
 _BAD_REF = re.compile(r"^[-/.]|[\s~^:?*\[\\\x00-\x1f\x7f]|\.\.|@\{|//|[/.]$|\.lock$|^@$")
 
@@ -124,7 +125,7 @@ def defaults(top: Table) -> dict[str, Any]:
     table = top.child("defaults", given)
     table.allow_only(*Table.SHARED)
     rules(table, given)
-    publishing(table, given, "")
+    publishing(table, given, "", "")
     verification(table, {}, allow_missing_script=True)
     for key, least in (("timeout", 1), ("memory", 256)):
         table.number(key, least, least)
@@ -143,13 +144,14 @@ def rules(table: Table, merged: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
     return codes[0], codes[1], severity, combined.flag("unsafe-fixes")
 
 
-def publishing(table: Table, merged: Mapping[str, Any], folder: str) -> Publishing:
-    """Return how to publish the patch; each sub-folder of a repository has a separate branch."""
+def publishing(table: Table, merged: Mapping[str, Any], ref: str, folder: str) -> Publishing:
+    """Return how to publish the patch; each ref and each sub-folder of a repository has a separate branch."""
     combined = table.child("", merged)
     kind = combined.one_of("result", _RESULTS, "patch")
     branch = combined.text("branch", Publishing.branch)
-    if folder and "branch" not in table.values:
-        branch = f"{branch}-{slug(folder)}"
+    if "branch" not in table.values:
+        short_ref = ref[:_SHORT_HASH] if _HASH.fullmatch(ref) else ref
+        branch = "-".join([branch, *(slug(part) for part in (short_ref, folder) if part)])
     if not is_ref(branch):
         raise table.error(f"{branch!r} is not a valid branch name", "branch")
     author = combined.text("author", Publishing.author)

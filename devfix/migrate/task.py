@@ -118,6 +118,11 @@ class Task:
         return redacted(self.source)
 
     @property
+    def branch_owner(self) -> str:
+        """The owner of the task's branch: another entry's branch is never replaced."""
+        return f"migrate {self.ref} {self.folder}"
+
+    @property
     def settings_key(self) -> str:
         """Digest of the settings that affect the result, besides the commit and the version of devfix."""
         settings = {

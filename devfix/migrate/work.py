@@ -128,17 +128,17 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
         raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
     _check_stable(task, result.outcome, checkout.folder, folder)
     if task.publishing.kind != "patch":
-        paths = [sources.display(change.path, str(checkout.folder)) for change in result.outcome.patch.files]
-        result.published = _publish(mirror, checkout, paths, task, result.outcome)
+        result.published = _publish(mirror, checkout, task, result)
     if task.publishing.kind == "pull-request" and result.published is not None:
         result.published = replace(result.published, url=_open_pull_request(task, result, checkout.folder))
 
 
-def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Task, outcome: Outcome) -> Published:
-    """Commit the fixed files; the message lists the fixes."""
+def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) -> Published:
+    """Commit the patch; the message lists the fixes."""
     from devfix.migrate.publishing import publish
 
-    published = publish(mirror, checkout, paths, task.publishing, "\n".join(_describe_fixes(outcome, checkout.folder)))
+    body = "\n".join(_describe_fixes(result.outcome, checkout.folder))
+    published = publish(mirror, task, result.commit, result.diff, body)
     return published if task.keep_mirror else replace(published, mirror="")
 
 

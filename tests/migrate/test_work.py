@@ -120,10 +120,12 @@ def test_a_sub_folder(task, repository, commit, broken):
     [
         ({"ref": "develop"}, "plan.toml:4: there is no branch, tag or commit 'develop'"),
         ({"folder": "nowhere"}, "plan.toml:4: the repository has no folder 'nowhere'"),
-        ({"source": "file:///nowhere/at/all"}, "there is no such repository"),
+        ({"source": "file:///nowhere/at/all"}, "plan.toml:4: no such folder: /nowhere/at/all"),
+        ({"source": "/nowhere"}, "plan.toml:4: no such folder: /nowhere"),
+        ({"source": os.path.dirname(__file__)}, "is not a git repository"),
         ({"source": f"https://me:{SECRET}@127.0.0.1:1/a.git"}, "no connection"),
     ],
-    ids=["ref", "folder", "source", "url"],
+    ids=["ref", "folder", "file", "path", "no repository", "url"],
 )
 def test_what_the_plan_got_wrong(task, change, reason):
     record = migrate(replace(task, plan_location="plan.toml:4", **change))
@@ -131,6 +133,13 @@ def test_what_the_plan_got_wrong(task, change, reason):
     assert record.outcome is RepositoryOutcome.FAILED
     assert reason in record.reason
     assert SECRET not in record.line()
+
+
+def test_a_folder_that_may_not_be_read(task, repository, monkeypatch):
+    """Root, who often runs tests, may read everything: the system is asked in one place."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(repository))
+
+    assert "no permission to read" in migrate(task).reason
 
 
 def test_a_token_is_written_nowhere(task, tmp_path, repository):
@@ -204,6 +213,47 @@ def test_a_branch_that_somebody_worked_on_is_left_alone(task, remote, git, repos
     assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
     assert "person@example.org" in record.reason
     assert git("rev-parse", "devfix/device", cwd=remote) == before
+
+
+def test_what_another_entry_pushed_is_not_overwritten(task, remote, git):
+    """Also with one name for both branches, and one author: a plan of a colleague, or the same URL in another form."""
+    git("branch", "next", "main", cwd=remote)
+    first, second = (
+        replace(task, source=f"file://{remote}", ref=ref, publishing=Publishing("push", "fix"))
+        for ref in ("main", "next")
+    )
+    pushed = migrate(first).published.commit
+
+    record = migrate(second)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
+    assert "the branch fix has a commit by another entry or command of devfix" in record.reason
+    assert git("rev-parse", "fix", cwd=remote) == pushed == migrate(first).published.commit
+
+
+def test_a_change_in_the_name_of_devfix_is_not_overwritten(task, remote, git, tmp_path):
+    """A person amends the commit and keeps its message and author."""
+    task = replace(task, source=f"file://{remote}", publishing=Publishing("push", author="A <person@example.org>"))
+    migrate(task)
+    git("clone", "-q", "-b", "devfix/device", str(remote), str(tmp_path / "theirs"), cwd=tmp_path)
+    (tmp_path / "theirs" / "train.py").write_text("# mine\n")
+    git("commit", "-q", "-a", "--amend", "--no-edit", cwd=tmp_path / "theirs")
+    git("push", "-q", "-f", "origin", "devfix/device", cwd=tmp_path / "theirs")
+    theirs = git("rev-parse", "devfix/device", cwd=remote)
+
+    record = migrate(task)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
+    assert git("rev-parse", "devfix/device", cwd=remote) == theirs
+
+
+def test_the_default_branch_is_not_a_place_for_patches(task, remote, git):
+    before = git("rev-parse", "main", cwd=remote)
+
+    record = migrate(replace(task, source=f"file://{remote}", publishing=Publishing("push", "main")))
+
+    assert "main is the default branch of the remote" in record.reason
+    assert git("rev-parse", "main", cwd=remote) == before
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,26 @@ def test_a_wrong_configuration_is_told(task, repository, commit):
     assert record.reason.startswith("pyproject.toml: unknown key tool.devfix.selekt")
 
 
+def test_a_configuration_that_is_nested_too_deeply_is_told(task, repository, commit):
+    commit(repository, {"pyproject.toml": f"[tool.devfix]\nselect = {'[' * 5000}\n"})
+
+    record = migrate(task)
+
+    assert (record.stage, record.reason) == ("scan", "pyproject.toml: too deeply nested")
+
+
+def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
+    blob = git("rev-parse", "HEAD:train.py", cwd=repository)
+    damaged = repository / ".git" / "objects" / blob[:2] / blob[2:]
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"damaged")
+
+    record = migrate(task)
+
+    assert record.outcome is RepositoryOutcome.FAILED
+    assert blob in record.reason and "died" not in record.reason, record.log
+
+
 def test_a_sub_folder(task, repository, commit, broken):
     commit(repository, {"lab/train.py": broken})
 

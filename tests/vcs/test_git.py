@@ -26,31 +26,37 @@ def fails(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("output", "reason"),
+    ("lines", "reason"),
     [
         (
-            "error: git upload-pack: git-pack-objects died with error.\n"
-            "fatal: git upload-pack: aborting due to possible repository corruption on the remote side.\n"
-            "remote: fatal: unable to read 0123456789012345678901234567890123456789\n"
-            "remote: aborting due to possible repository corruption on the remote side.\n"
-            "fatal: protocol error: bad pack header\n",
+            (
+                "error: git upload-pack: git-pack-objects died with error.",
+                "fatal: git upload-pack: aborting due to possible repository corruption on the remote side.",
+                "remote: fatal: unable to read 0123456789012345678901234567890123456789",
+                "remote: aborting due to possible repository corruption on the remote side.",
+                "fatal: protocol error: bad pack header",
+            ),
             "unable to read 0123456789012345678901234567890123456789",
         ),
         (
-            "remote: Compressing objects: 100% (3/3), done.\nremote: warning: suboptimal pack - out of memory\n"
-            "error: git upload-pack: git-pack-objects died with error.\nfatal: early EOF\n",
+            (
+                "remote: Compressing objects: 100% (3/3), done.",
+                "remote: warning: suboptimal pack - out of memory",
+                "error: git upload-pack: git-pack-objects died with error.",
+                "fatal: early EOF",
+            ),
             "warning: suboptimal pack - out of memory",
         ),
         (
-            "fatal: write error: No space left on device\nfatal: fetch-pack: invalid index-pack output\n",
+            ("fatal: write error: No space left on device", "fatal: fetch-pack: invalid index-pack output"),
             "write error: No space left on device",
         ),
-        ("fatal: early EOF\nfatal: index-pack failed\n", "early EOF"),
-        ("warning: x\nno idea\n", "no idea"),
-        ("remote: error: hook declined\nerror: failed to push some refs to 'x'\n", "hook declined"),
-        ("", "exit code 128"),
+        (("fatal: early EOF", "fatal: index-pack failed"), "early EOF"),
+        (("warning: x", "no idea"), "no idea"),
+        (("remote: error: hook declined", "error: failed to push some refs to 'x'"), "hook declined"),
+        ((), "exit code 128"),
     ],
     ids=["unreadable object", "remark of the remote", "full disk", "consequences only", "no error", "hook", "nothing"],
 )
-def test_the_cause_is_told_and_not_its_consequence(fails, output, reason):
-    assert fails(output) == f"git fetch: {reason}"
+def test_the_cause_is_told_and_not_its_consequence(fails, lines, reason):
+    assert fails("\n".join(lines)) == f"git fetch: {reason}"

@@ -20,6 +20,7 @@ from devfix.bot.diff_lines import visible_lines_of_patch
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
 __all__ = ["GitHubForge"]
@@ -27,6 +28,7 @@ __all__ = ["GitHubForge"]
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
+_FAILED_CHECKS = {"failure", "timed_out", "cancelled", "action_required", "error", "startup_failure", "stale"}
 
 logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
 
@@ -170,6 +172,44 @@ class GitHubForge:
         with _one_line_errors(f"labels of #{number}"):
             self._rest.issues.add_labels(self._owner, self._name, issue_number=number, labels=list(labels))
 
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        teams = [name.partition("/")[2] for name in reviewers if "/" in name]
+        with _one_line_errors(f"reviewers of #{number}"):
+            self._rest.pulls.request_reviewers(
+                self._owner,
+                self._name,
+                pull_number=number,
+                reviewers=[name for name in reviewers if "/" not in name],
+                team_reviewers=teams,
+            )
+
+    def checks(self, pull: PullRequest) -> str:
+        owner, name = self._owner, self._name
+        with _one_line_errors(f"checks of #{pull.number}"):
+            runs = self._rest.checks.list_for_ref(owner, name, ref=pull.head, per_page=100).json()["check_runs"]
+            combined = self._rest.repos.get_combined_status_for_ref(owner, name, ref=pull.head).json()
+        states = {str(run["conclusion"] or "running") for run in runs}
+        if combined["total_count"]:  # without any, the state is "pending"
+            states.add(str(combined["state"]))
+        if states & _FAILED_CHECKS:
+            return "failed"
+        return "running" if states & {"running", "pending"} else "passed" if states else ""
+
+    def decision(self, number: int) -> str:
+        with _one_line_errors(f"reviews of #{number}"):
+            found = self._all(self._rest.pulls.list_reviews, pull_number=number)
+        latest = {
+            str((review.get("user") or {}).get("login")): review["state"]
+            for review in found
+            if review["state"] in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")
+        }
+        states = set(latest.values())
+        return "changes requested" if "CHANGES_REQUESTED" in states else "approved" if "APPROVED" in states else ""
+
+    def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
+        with _one_line_errors(f"pull request #{pull.number}"):
+            self._rest.pulls.merge(self._owner, self._name, pull_number=pull.number, sha=pull.head, merge_method=method)
+
     def close_pull(self, number: int, comment: str) -> None:
         with _one_line_errors(f"pull request #{number}"):
             self._rest.issues.create_comment(self._owner, self._name, issue_number=number, body=comment)
@@ -305,4 +345,5 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
         created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
         url=str(found.get("html_url") or ""),
+        draft=bool(found.get("draft")),
     )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from devfix.config import ConfigError, resolve_codes
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.task import Publishing, Verification
+from devfix.migrate.task import Limits, Publishing, Verification
 from devfix.model import Severity
 from devfix.vcs.commits import split_author
 
@@ -51,8 +51,11 @@ class Table:
     #: Keys that may stand in ``[defaults]`` and in each ``[[repository]]``.
     SHARED: ClassVar[tuple[str, ...]] = (
         *("select", "ignore", "severity", "unsafe-fixes", "verify"),
-        *("result", "branch", "author", "message", "timeout", "memory", "keep-mirror"),
+        *("result", "branch", "author", "message", "labels", "reviewers", "draft"),
+        *("timeout", "memory", "keep-mirror"),
     )
+    #: Keys that may stand in ``[defaults]`` only.
+    PLAN: ClassVar[tuple[str, ...]] = ("max-open", "max-hourly")
 
     file: str
     lines: Lines
@@ -123,7 +126,7 @@ def defaults(top: Table) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise top.error("defaults must be a table: [defaults]", "defaults")
     table = top.child("defaults", given)
-    table.allow_only(*Table.SHARED)
+    table.allow_only(*Table.SHARED, *Table.PLAN)
     rules(table, given)
     publishing(table, given, "", "")
     verification(table, {}, allow_missing_script=True)
@@ -162,7 +165,16 @@ def publishing(table: Table, merged: Mapping[str, Any], ref: str, folder: str) -
     message = combined.text("message", Publishing.message).strip()
     if not message:
         raise table.error("message must not be empty", "message")
-    return Publishing(kind, branch, author, message)
+    return Publishing(
+        *(kind, branch, author, message),
+        labels=combined.texts("labels"),
+        reviewers=combined.texts("reviewers"),
+        draft=combined.flag("draft", Publishing.draft),
+        limits=Limits(
+            int(combined.number("max-open", Limits.max_open, 1)),
+            int(combined.number("max-hourly", Limits.max_hourly, 1)),
+        ),
+    )
 
 
 def verification(table: Table, shared: Mapping[str, Any], allow_missing_script: bool = False) -> Verification | None:

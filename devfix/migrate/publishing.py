@@ -36,7 +36,7 @@ def publish(mirror: Mirror, task: Task, parent: str, patch: bytes, body: str) ->
     with mirror.locked() as git:
         created = create_commit(git, commit)
         git("update-ref", f"refs/heads/{publishing.branch}", created)
-        if publishing.kind != "branch":
+        if publishing.kind == "push":
             _push(git, publishing.branch, created, commit.owner)
     return Published(publishing.kind, branch=publishing.branch, commit=created, mirror=str(mirror.folder))
 

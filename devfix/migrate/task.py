@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from devfix.engine.cache import tool_version
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.sources.digest import digest
 from devfix.vcs.redaction import redacted
 
-__all__ = ["Publishing", "Task", "Verification", "Work"]
+__all__ = ["Limits", "Publishing", "Task", "Verification", "Work"]
 
 DEFAULT_BRANCH = "devfix/device"
 DEFAULT_AUTHOR = "devfix <devfix@localhost>"
@@ -48,15 +49,32 @@ class Verification:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The limits on the pull requests of a plan.
+
+    Attributes:
+        max_open: the maximum number of open pull requests.
+        max_hourly: the maximum number of pull requests opened within an hour.
+
+    """
+
+    max_open: int = 50
+    max_hourly: int = 20
+
+
+@dataclass(frozen=True)
 class Publishing:
     """How to publish a patch.
 
     Attributes:
         kind: ``patch`` (a file), ``branch`` (also a commit in the mirror), ``push`` (also on the remote),
-            ``pull-request`` (also proposed).
+            ``pull-request`` (also proposed; the worker only makes the patch).
         branch: the name of the branch, the same in every run.
         author: ``Name <address>``.
-        message: the first line of the commit message.
+        message: the first line of the commit message, and the title of the pull request.
+        labels, reviewers: of the pull request.
+        draft: whether the pull request is a draft.
+        limits: the limits on pull requests, the same for the whole plan.
 
     """
 
@@ -64,6 +82,10 @@ class Publishing:
     branch: str = DEFAULT_BRANCH
     author: str = DEFAULT_AUTHOR
     message: str = DEFAULT_MESSAGE
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    draft: bool = True
+    limits: Limits = Limits()
 
 
 @dataclass(frozen=True)
@@ -125,17 +147,9 @@ class Task:
     @property
     def settings_key(self) -> str:
         """Digest of the settings that affect the result, besides the commit and the version of devfix."""
-        settings = {
-            "ref": self.ref,
-            "folder": self.folder,
-            "select": self.select,
-            "ignore": self.ignore,
-            "severity": self.severity,
-            "unsafe_fixes": self.unsafe_fixes,
-            "verification": None if self.verification is None else asdict(self.verification),
-            "publishing": asdict(self.publishing),
-        }
-        return digest(json.dumps(settings, sort_keys=True))
+        analysis = self.ref, self.folder, self.select, self.ignore, self.severity, self.unsafe_fixes
+        asked = self.publishing
+        return _settings_key(analysis, self.verification, (asked.kind, asked.branch, asked.author, asked.message))
 
     @property
     def tool_key(self) -> str:
@@ -157,6 +171,12 @@ class Task:
             seconds=seconds,
             log=redacted(log),
         )
+
+
+@lru_cache(maxsize=4096)  # most tasks of a plan have the same
+def _settings_key(analysis: tuple[object, ...], verification: Verification | None, publishing: tuple[str, ...]) -> str:
+    script = None if verification is None else asdict(verification)
+    return digest(json.dumps([analysis, script, publishing]))
 
 
 #: The function that processes a task: :func:`devfix.migrate.work.migrate`.  It never raises.

@@ -15,7 +15,6 @@ from devfix.engine import fixpoint, write
 from devfix.engine.scan import unparsable
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
-from devfix.migrate.proposing import ProposalError, proposer
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
@@ -127,10 +126,8 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
     if refused:
         raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
     _check_stable(task, result.outcome, checkout.folder, folder)
-    if task.publishing.kind != "patch":
+    if task.publishing.kind in ("branch", "push"):  # the main machine opens pull requests
         result.published = _publish(mirror, checkout, task, result)
-    if task.publishing.kind == "pull-request" and result.published is not None:
-        result.published = replace(result.published, url=_open_pull_request(task, result, checkout.folder))
 
 
 def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) -> Published:
@@ -140,18 +137,6 @@ def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) ->
     body = "\n".join(_describe_fixes(result.outcome, checkout.folder))
     published = publish(mirror, task, result.commit, result.diff, body)
     return published if task.keep_mirror else replace(published, mirror="")
-
-
-def _open_pull_request(task: Task, result: _Result, tree: Path) -> str:
-    """Open the pull request of a pushed branch, and return its URL."""
-    try:
-        propose = proposer()
-    except ImportError as error:
-        raise _Failure(f"pull requests need additional packages ({error}): pip install 'devfix[bot]'") from error
-    try:
-        return propose(task, result.outcome, result.verdict, result.commit, result.diff, tree)
-    except ProposalError as error:
-        raise _Failure(f"the branch was pushed, but no pull request was opened: {error}") from error
 
 
 def _location(outcome: Outcome, finding: Finding, tree: Path) -> str:

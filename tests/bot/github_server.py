@@ -27,6 +27,7 @@ class GitHub(Api):
         self.comments, self.reviews, self.inline = {}, {}, {}
         self.next = 100
         self.refuse_pull = None
+        self.conclusions = ["success"]
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
@@ -143,6 +144,32 @@ class GitHub(Api):
         checked(models.ReposOwnerRepoPullsPullNumberPatchBody, body)
         self.pulls[int(number)].update(body)
         return self._pull(int(number))
+
+    @route("PUT", _REPO + r"/pulls/(\d+)/merge")
+    def merge_pull(self, number, query, body):
+        checked(models.ReposOwnerRepoPullsPullNumberMergePutBody, body)
+        pull = self.pulls[int(number)]
+        if pull["draft"]:
+            raise Answer(405, {"message": "Pull Request is still a draft"})
+        if body["sha"] != pull["head"]["sha"]:
+            raise Answer(409, {"message": "Head branch was modified. Review and try the merge again."})
+        pull.update(state="closed", merged_at="2026-01-03T03:04:05Z")
+        return Answer(200, {"sha": body["sha"], "merged": True, "message": "merged"})
+
+    @route("POST", _REPO + r"/pulls/(\d+)/requested_reviewers")
+    def request_reviewers(self, number, query, body):
+        checked(models.ReposOwnerRepoPullsPullNumberRequestedReviewersPostBodyAnyof0, body)
+        self.pulls[int(number)]["reviewers"] = [*body["reviewers"], *body["team_reviewers"]]
+        return self._pull(int(number), models.PullRequestSimple)
+
+    @route("GET", _REPO + r"/commits/(\w+)/check-runs")
+    def check_runs(self, ref, query, body):
+        found = [{**example(models.CheckRun), "conclusion": each, "head_sha": ref} for each in self.conclusions]
+        return {"total_count": len(found), "check_runs": found}
+
+    @route("GET", _REPO + r"/commits/(\w+)/status")
+    def combined_status(self, ref, query, body):
+        return example(models.CombinedCommitStatus, state="pending", sha=ref, total_count=0)
 
     @route("GET", _REPO + r"/pulls/(\d+)/files")
     def list_files(self, number, query, body):

@@ -3,12 +3,13 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 
 import pytest
+
+from devfix.migrate.state import State
 
 
 @pytest.fixture
@@ -43,10 +44,10 @@ OUTCOMES = [(f"r{number}", "fixed" if number % 3 == 0 else "clean") for number i
 
 def rows(tmp_path):
     """The state without what differs from run to run."""
-    connection = sqlite3.connect(tmp_path / "devfix-migrate" / "state.sqlite")
-    found = connection.execute("SELECT record FROM repositories ORDER BY repository").fetchall()
-    connection.close()
-    return [without_times(line) for (line,) in found]
+    state = State(str(tmp_path / "devfix-migrate" / "state.log"), writable=False)
+    found = [without_times(state.document(entry)) for entry in state.latest()]
+    state.close()
+    return found
 
 
 def without_times(line):
@@ -185,7 +186,7 @@ def test_a_wrong_shard_is_told(devfix, repositories, value):
 def test_a_state_that_cannot_be_written_is_one_line(devfix, repositories, tmp_path):
     (tmp_path / "file").write_text("")
 
-    done = devfix("migrate", "all", "--state", "file/state.sqlite", code=2)
+    done = devfix("migrate", "all", "--state", "file/state.log", code=2)
 
     assert len(done.stderr.splitlines()) == 1 and "file" in done.stderr
 
@@ -201,9 +202,7 @@ def test_a_token_goes_nowhere(devfix, tmp_path):
     assert done.stdout.count("no connection") >= 2
     assert secret not in done.stdout + done.stderr
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {"state.sqlite", "migrate.log", "records.jsonl", "devfix-plan.toml", "report.html"} <= {
-        p.name for p in files
-    }
+    assert {"state.log", "migrate.log", "records.jsonl", "devfix-plan.toml", "report.html"} <= {p.name for p in files}
     for path in files:
         assert secret.encode() not in path.read_bytes(), path
     assert 'url = "https://127.0.0.1:1/a.git"' in (tmp_path / "devfix-plan.toml").read_text()

@@ -55,7 +55,7 @@ def migrated(tmp_path):
 
     def run(names=NAMES, choice=EVERYTHING, work=work):
         engine = InThisProcess()
-        state = State(str(tmp_path / "state.sqlite"))
+        state = State(str(tmp_path / "state.log"))
         try:
             tasks = select_tasks(tasks_of(names), choice, str(tmp_path / "scratch"))
             migration = Migration(tasks, choice, state, str(tmp_path / "out"))

@@ -89,6 +89,7 @@ class GitHub(Api):
             else:
                 document[key] = value
         document["labels"] = [self._label(name) for name in pull["labels"]]
+        document["html_url"] = f"https://github.test/lab/nets/pull/{number}"
         return checked(model, document)
 
     def _label(self, name):
@@ -214,7 +215,11 @@ class GitHub(Api):
     @route("GET", _REPO + r"/pulls/(\d+)/reviews")
     def list_reviews(self, number, query, body):
         found = [
-            {**example(models.PullRequestReview, id=each["id"], body=each["body"]), "user": self._user(each["user"])}
+            {
+                **example(models.PullRequestReview, id=each["id"], body=each["body"]),
+                "state": each.get("state", "COMMENTED"),
+                "user": self._user(each["user"]),
+            }
             for each in self.reviews.get(int(number), [])
         ]
         return self._page(found, query, f"{_REPO}/pulls/{number}/reviews")

@@ -117,6 +117,7 @@ class Migration:
         self._out = Path(out)
         self._proposals = proposals
         self._reused: deque[tuple[Task, Entry]] = deque()
+        self._patches: frozenset[str] = frozenset()  # files of earlier runs
         self._finished: dict[int, Entry] = {}  # by number of the task
         self.tally = Tally(len(self._tasks))
 
@@ -131,6 +132,7 @@ class Migration:
         self._remove_worktrees()
         try:
             (self._out / PATCHES).mkdir(parents=True, exist_ok=True)
+            self._patches = frozenset(os.listdir(self._out / PATCHES))
             with open(self._out / LOG, "a", encoding="utf-8") as log:
                 for record in self._records(engine, work, jobs):
                     log.write(_log_line(record))
@@ -224,7 +226,8 @@ class Migration:
         """Write the patch file, or remove the one of an earlier commit."""
         path = f"{PATCHES}/{record.name}.patch"
         if not record.patch:
-            (self._out / path).unlink(missing_ok=True)
+            if f"{record.name}.patch" in self._patches:
+                (self._out / path).unlink(missing_ok=True)
             return record
         content = record.patch.encode("utf-8", "surrogateescape")
         if not (self._out / path).is_file() or (self._out / path).read_bytes() != content:

@@ -242,7 +242,9 @@ def test_status_while_a_run_is_in_progress(devfix, repositories, tmp_path):
 
     told = devfix("migrate", "status").stdout
 
-    assert told.startswith("plan.toml: running\n4 of 8 repositories done, 4 failed\n0.4 per second, 10 s for the other 4")
+    assert told.startswith(
+        "plan.toml: running\n4 of 8 repositories done, 4 failed\n0.4 per second, 10 s for the other 4"
+    )
     state.close()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from devfix.engine import parallel_scan
 from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.mirrors import Mirror
 from devfix.migrate.record import RepositoryOutcome
@@ -124,6 +125,19 @@ def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
 
     assert record.outcome is RepositoryOutcome.FAILED
     assert blob in record.reason and "died" not in record.reason, record.log
+
+
+def test_what_reads_no_changed_file_is_scanned_once(task, repository, commit, clean, monkeypatch):
+    commit(repository, {f"other{number}.py": f"{clean}# {number}\n" for number in range(3)})
+    scanned = []
+    scan_program = parallel_scan.scan_program
+    monkeypatch.setattr(
+        parallel_scan, "scan_program", lambda space, path: scanned.append(Path(path).name) or scan_program(space, path)
+    )
+
+    assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+    assert sorted(scanned) == ["other0.py", "other1.py", "other2.py", "train.py", "train.py"]
 
 
 def test_a_sub_folder(task, repository, commit, broken):

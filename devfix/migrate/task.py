@@ -88,7 +88,7 @@ class Publishing:
     limits: Limits = Limits()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be a million
 class Task:
     """One repository.  Picklable, because it is sent to other processes and machines.
 

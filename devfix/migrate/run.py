@@ -16,6 +16,7 @@ from devfix.migrate.engines import Engine
 from devfix.migrate.mirrors import default_scratch
 from devfix.migrate.proposing import Proposals
 from devfix.migrate.record import Published, Record, RepositoryOutcome
+from devfix.migrate.results import complete
 from devfix.migrate.state import RESUME_HINT, Entry, State, StateError
 from devfix.migrate.task import Task, Work
 from devfix.sources import write_whole
@@ -38,6 +39,7 @@ class Choice:
         dry_run: whether to create patches but no branches.
         limit: the maximum number of repositories, from the first; None for all.
         shard: ``(i, n)``: the i-th of n disjoint parts, from 1.
+        results: where workers write complete records, as in :class:`devfix.migrate.task.Task`.
 
     """
 
@@ -46,6 +48,7 @@ class Choice:
     dry_run: bool = False
     limit: int | None = None
     shard: tuple[int, int] = (1, 1)
+    results: str = ""
 
 
 @dataclass
@@ -70,7 +73,7 @@ def select_tasks(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Ta
     prepared = []
     for task in islice(selected, choice.limit):
         publishing = replace(task.publishing, kind="patch") if choice.dry_run else task.publishing
-        prepared.append(replace(task, publishing=publishing, scratch=scratch))
+        prepared.append(replace(task, publishing=publishing, scratch=scratch, results=choice.results))
     return prepared
 
 
@@ -225,6 +228,8 @@ class Migration:
     def _with_patch_file(self, record: Record) -> Record:
         """Write the patch file, or remove the one of an earlier commit."""
         path = f"{PATCHES}/{record.name}.patch"
+        if record.stored:
+            return record
         if not record.patch:
             if f"{record.name}.patch" in self._patches:
                 (self._out / path).unlink(missing_ok=True)
@@ -236,9 +241,9 @@ class Migration:
         return record if published == record.published else replace(record, published=published)
 
     def records(self) -> Iterator[Record]:
-        """Yield the records of a finished run, in the order of the plan."""
+        """Yield the complete records of a finished run, in the order of the plan."""
         for line in self._lines():
-            yield Record.from_line(line.decode("ascii"))
+            yield complete(Record.from_line(line.decode("ascii")))
 
     def _lines(self) -> Iterator[bytes]:
         return (self._state.document(self._finished[task.number]) for task in self._tasks)

@@ -110,6 +110,8 @@ class Task:
         timeout: the time limit of the task in seconds, after which the engine ends the worker.
         memory_mb: the memory limit of a worker for analysis and fixes, in MB; 0 for none.
         done_commits: commits processed before with these settings, whose records remain valid.
+        results: the folder or object store (fsspec URL) to which the worker writes the record; empty to send it to the
+            main machine.
         plan_location: the task's line in the plan (``plan.toml:12``), for errors; empty without a plan.
 
     """
@@ -132,6 +134,7 @@ class Task:
     timeout: float = 3600.0
     memory_mb: int = 4096
     done_commits: tuple[str, ...] = ()
+    results: str = ""
     plan_location: str = ""
 
     @property

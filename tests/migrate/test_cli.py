@@ -283,3 +283,13 @@ def test_help_lists_the_subcommands(devfix):
     told = devfix("migrate", "--help").stdout
 
     assert all(name in told for name in ("init", "status", "retry", "report", "open", "merge", "close"))
+
+
+def test_results_go_to_a_shared_folder(devfix, repositories, tmp_path):
+    devfix("migrate", "all", "--results", "shared")
+
+    assert len(list((tmp_path / "shared").glob("*.json"))) == 6
+    assert not list((tmp_path / "devfix-migrate" / "patches").iterdir())
+    lines = devfix("migrate", "report", "--output-format", "jsonl").stdout.splitlines()
+    assert [bool(json.loads(line)["patch"]) for line in lines] == [number % 3 == 0 for number in range(6)]
+    assert "6 from earlier runs" in devfix("migrate", "all", "--results", "shared").stderr

@@ -71,6 +71,11 @@ class _Migrate(click.Command):
     help="Output folder for patches/, records.jsonl and the log.",
 )
 @click.option("--state", metavar="FILE", help="Records of finished repositories (default: state.log in --out).")
+@click.option(
+    "--results",
+    metavar="URL",
+    help="Shared folder or object store (s3://…) to which workers write complete records and patches.",
+)
 @click.option("--resume/--no-resume", default=True, help="Skip finished repositories, or process all again.")
 @click.option("--retry-failed", is_flag=True, help="Process failed repositories again; keep those that are not-fixed.")
 @click.option(

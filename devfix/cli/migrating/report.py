@@ -11,6 +11,7 @@ import click
 from devfix.cli._output_pages import require_jinja2
 from devfix.cli.migrating.states import opened, write_report
 from devfix.migrate.record import Record
+from devfix.migrate.results import complete
 from devfix.migrate.state import State
 
 __all__ = ["report"]
@@ -34,7 +35,7 @@ def report(given: str, *, output: str, output_format: str) -> int:
 
 def _records(state: State) -> Iterator[Record]:
     found = (state.record(entry) for entry in state.latest())
-    return (record for record in found if record is not None)
+    return (complete(record) for record in found if record is not None)
 
 
 def _write_sarif(records: Iterator[Record]) -> None:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ class Options:
     dry_run: bool = False
     limit: int | None = None
     shard: tuple[int, int] = (1, 1)
+    results: str | None = None
     fail_level: str = "any"
     report: str | None = None
     output_format: str = "text"
@@ -66,7 +68,7 @@ class Options:
 
     def to_document(self) -> dict[str, Any]:
         """Return what a later command needs, with absolute paths."""
-        kept = ("jobs", "engine", "scheduler", "dry_run", "limit", "shard")
+        kept = ("jobs", "engine", "scheduler", "dry_run", "limit", "shard", "results")
         return {
             "plan": os.path.abspath(self.plan),
             "out": os.path.abspath(self.out),
@@ -87,7 +89,8 @@ def run(options: Options) -> int:
     from devfix.report.migrations.progress import show_progress, summary
 
     state_file = options.state_file
-    choice = Choice(options.resume, options.retry_failed, options.dry_run, options.limit, options.shard)
+    results = _results(options.results)
+    choice = Choice(options.resume, options.retry_failed, options.dry_run, options.limit, options.shard, results)
     tasks = select_tasks(read_plan(options.plan), choice, scratch_folder(state_file))
     forges = _checked_forges(tasks)
     with one_line_errors(), closing(State(state_file)) as state:
@@ -121,6 +124,15 @@ def run(options: Options) -> int:
         if proposals is not None and proposals.stopped:
             click.echo(f"{proposals.stopped}: devfix migrate open {options.out} opens the others", err=True)
     return exit_code(migration.tally, options.fail_level, options.dry_run)
+
+
+def _results(given: str | None) -> str:
+    """Return the URL for records; a path becomes absolute."""
+    if given is None:
+        return ""
+    if find_spec("fsspec") is None:
+        raise CommandError("--results requires fsspec: pip install 'devfix[dask]'")
+    return given if "://" in given else os.path.abspath(given)
 
 
 def _limits(tasks: Sequence[Task]) -> dict[str, int]:
@@ -235,6 +247,7 @@ def retry(given: str, *, stages: Sequence[str], text: str, jobs: int | None) -> 
         dry_run=bool(last.get("dry_run")),
         limit=last.get("limit"),
         shard=tuple(last.get("shard", (1, 1))),
+        results=last.get("results"),
     )
     return run(options)
 

@@ -16,7 +16,7 @@ from devfix.migrate.local_repositories import repositories_in
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules, verification
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.task import Task
+from devfix.migrate.task import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
 from devfix.sources.digest import digest
 from devfix.vcs.redaction import redacted
 
@@ -131,9 +131,9 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         unsafe_fixes=unsafe,
         verification=verification(table, shared),
         publishing=result,
-        timeout=table.number("timeout", merged.get("timeout", Task.timeout), least=1),
+        timeout=table.number("timeout", merged.get("timeout", DEFAULT_TIMEOUT_S), least=1),
         keep_mirror=keep,
-        memory_mb=int(table.number("memory", merged.get("memory", Task.memory_mb), least=256)),
+        memory_mb=int(table.number("memory", merged.get("memory", DEFAULT_MEMORY_MB), least=256)),
         plan_location=table.location(),
     )
 

@@ -12,8 +12,10 @@ from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.sources.digest import digest
 from devfix.vcs.redaction import redacted
 
-__all__ = ["Limits", "Publishing", "Task", "Verification", "Work"]
+__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT_S", "Limits", "Publishing", "Task", "Verification", "Work"]
 
+DEFAULT_TIMEOUT_S = 3600.0
+DEFAULT_MEMORY_MB = 4096
 DEFAULT_BRANCH = "devfix/device"
 DEFAULT_AUTHOR = "devfix <devfix@localhost>"
 DEFAULT_MESSAGE = "Keep tensors and modules on the device that computes with them"
@@ -131,8 +133,8 @@ class Task:
     keep_mirror: bool = True
     scratch: str = ""
     git_timeout: float = 600.0
-    timeout: float = 3600.0
-    memory_mb: int = 4096
+    timeout: float = DEFAULT_TIMEOUT_S
+    memory_mb: int = DEFAULT_MEMORY_MB
     done_commits: tuple[str, ...] = ()
     results: str = ""
     plan_location: str = ""

@@ -126,7 +126,7 @@ def test_many_repositories_are_listed_in_small_space_and_few_are_rows_of_the_doc
 
 
 def test_patches_beyond_a_number_have_no_colours(monkeypatch):
-    monkeypatch.setattr(migration_page, "_MAX_COLOURED", 1)
+    monkeypatch.setattr(migration_page, "_MAX_COLOURED", migrations.PATCH.count("\n"))
 
     first, second = page([migrations.fixed(0), migrations.fixed(1)]).details
 

@@ -113,7 +113,7 @@ class _Session:
         self._run = uuid.uuid4().hex[:12]
         self._in_flight: dict[str, tuple[Task, Future]] = {}
         self._hosts: dict[str, str] = {}  # of tasks in flight
-        self._workers: dict[str, dict[str, int]] = {}  # host → address and threads of each worker
+        self._threads_of: dict[str, int] = {}  # by host
         self._completed: SimpleQueue[str] = SimpleQueue()
         self._sent = 0
         self._suspects: deque[Task] = deque()
@@ -163,13 +163,13 @@ class _Session:
     def _fill(self, affinity: Affinity) -> None:
         """Send tasks until the capacity is used, first to the host with the most free places."""
         capacity = self._capacity()
-        hosts = self._workers or {"": {}}  # without a worker, the scheduler holds a task until there is one
-        affinity.set_hosts(hosts)
-        free = {host: sum(workers.values()) * _QUEUED_PER_WORKER for host, workers in hosts.items()}
+        threads = self._threads_of or {"": 1}  # without a worker, the scheduler holds a task until there is one
+        affinity.set_hosts(threads)
+        free = {host: count * _QUEUED_PER_WORKER for host, count in threads.items()}
         for host in self._hosts.values():
             free[host] = free.get(host, 0) - 1
         for _ in range(capacity - len(self._in_flight)):
-            host = max(hosts, key=free.__getitem__)
+            host = max(threads, key=free.__getitem__)
             task = affinity.take(host, capacity)
             if task is None:
                 return
@@ -181,7 +181,7 @@ class _Session:
         self._sent += 1
         key = f"devfix-{self._run}-{self._sent}"
         remote_call = _remote_call(self._run, worker_version(), pickle.dumps((self._work, task)))
-        preferred = list(self._workers.get(host, ())) or None
+        preferred = [host] if host else None
         future = self._client.submit(
             remote_call, key=key, pure=False, workers=preferred, allow_other_workers=preferred is not None
         )
@@ -310,9 +310,10 @@ class _Session:
         with suppress(OSError, RuntimeError, TimeoutError):
             found = self._client.nthreads()
             self._threads = sum(found.values())
-            self._workers = {}
+            self._threads_of = {}
             for address, threads in found.items():
-                self._workers.setdefault(urlsplit(address).hostname or address, {})[address] = threads
+                host = urlsplit(address).hostname or ""
+                self._threads_of[host] = self._threads_of.get(host, 0) + threads
         now = time.monotonic()
         if self._threads:
             self._last_worker = now

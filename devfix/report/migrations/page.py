@@ -26,7 +26,7 @@ MAX_ROWS = 100_000
 
 _ROWS_PER_PAGE = 200  # as in migration.js
 _BLOCK = 100  # repositories whose details are compressed together
-_MAX_COLOURED = 2000  # patches with colours for syntax, which take most of the time
+_MAX_COLOURED = 20_000  # lines of patches with colours for syntax, which take most of the time
 
 #: Outcomes in the order of the table.
 _ORDER = (
@@ -98,7 +98,7 @@ class _Blocks:
 
     def add(self, record: Record) -> int:
         """Add the details of a repository, and return their place."""
-        self._coloured += bool(record.patch)
+        self._coloured += record.patch.count("\n")
         self._open.append(details(record, coloured=self._coloured <= _MAX_COLOURED))
         place = len(self.packed) * _BLOCK + len(self._open) - 1
         if len(self._open) == _BLOCK:

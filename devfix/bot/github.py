@@ -17,13 +17,14 @@ from githubkit.exception import GitHubException, RateLimitExceeded, RequestError
 from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.diff_lines import visible_lines_of_patch
+from devfix.bot.discovery import HostedRepository
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
-__all__ = ["GitHubForge"]
+__all__ = ["GitHubForge", "repositories_of"]
 
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
@@ -48,14 +49,7 @@ class GitHubForge:
     def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
-        self._github: GitHub[Any] = GitHub(
-            TokenAuthStrategy(token) if token else UnauthAuthStrategy(),
-            base_url=api,
-            timeout=_TIMEOUT_S,
-            http_cache=False,
-            auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-            transport=_Transport(log) if dry_run else None,
-        )
+        self._github = _client(api, token, _Transport(log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
         self._login: str | None = None  # owner of the token; None until requested
@@ -244,6 +238,37 @@ class GitHubForge:
     def _iterate(self, method: Callable[..., Any], **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield the items; request a page when it is needed."""
         return iter(self._rest.paginate(method, _items, self._owner, self._name, per_page=100, **parameters))
+
+
+def repositories_of(api: str, token: str, owner: str, *, is_user: bool) -> list[HostedRepository]:
+    """Return the repositories of an organization or a user that the token can see."""
+    with _client(api, token) as github, _one_line_errors(f"repositories of {owner}"):
+        rest = github.rest.repos
+        method, given = (rest.list_for_user, {"username": owner}) if is_user else (rest.list_for_org, {"org": owner})
+        return [_repository(found) for found in github.rest.paginate(method, _items, per_page=100, **given)]
+
+
+def _repository(found: Mapping[str, Any]) -> HostedRepository:
+    pushed = found.get("pushed_at")
+    return HostedRepository(
+        url=str(found["clone_url"]),
+        languages=frozenset([str(found.get("language") or "").lower()]),
+        stars=int(found.get("stargazers_count") or 0),
+        archived=bool(found.get("archived")),
+        fork=bool(found["fork"]),
+        pushed=datetime.fromisoformat(str(pushed).replace("Z", "+00:00")) if pushed else None,
+    )
+
+
+def _client(api: str, token: str, transport: httpx.BaseTransport | None = None) -> GitHub[Any]:
+    return GitHub(
+        TokenAuthStrategy(token) if token else UnauthAuthStrategy(),
+        base_url=api,
+        timeout=_TIMEOUT_S,
+        http_cache=False,
+        auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
+        transport=transport,
+    )
 
 
 class _Transport(httpx.HTTPTransport):

@@ -15,13 +15,14 @@ from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetE
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines_of_patch
+from devfix.bot.discovery import HostedRepository
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
-__all__ = ["GitLabForge"]
+__all__ = ["GitLabForge", "projects_of"]
 
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
@@ -244,6 +245,27 @@ class GitLabForge:
             url=str(found.web_url),
             draft=str(found.title).startswith("Draft: "),
         )
+
+
+def projects_of(api: str, token: str, group: str, language: str) -> list[HostedRepository]:
+    """Return the projects of a group and its subgroups; with a language, only those that contain it."""
+    wanted = {"with_programming_language": language} if language else {}
+    with _one_line_errors(f"projects of {group}"):
+        client = gitlab.Gitlab(api, private_token=token or None, timeout=_TIMEOUT_S, retry_transient_errors=True)
+        found = client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True, **wanted)
+        return [_project(each.attributes, language) for each in found]
+
+
+def _project(found: Mapping[str, Any], language: str) -> HostedRepository:
+    active = found.get("last_activity_at")
+    return HostedRepository(
+        url=str(found["http_url_to_repo"]),
+        languages=frozenset([language]),  # the server has selected them
+        stars=int(found.get("star_count") or 0),
+        archived=bool(found.get("archived")),
+        fork=bool(found.get("forked_from_project")),
+        pushed=datetime.fromisoformat(str(active).replace("Z", "+00:00")) if active else None,
+    )
 
 
 class _Adapter(HTTPAdapter):

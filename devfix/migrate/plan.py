@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["read_plan"]
+__all__ = ["plan_of", "read_plan"]
 
 _SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "file")
 _SCP = re.compile(r"[\w.~-]+@[\w.-]+:(?!//)\S+")
@@ -56,6 +56,23 @@ def read_plan(given: str) -> tuple[Task, ...]:
         found = _of_toml(given, text) if given.endswith(".toml") else _of_list(given, text)
     if not found:
         raise ConfigError(f"{given}: no repository here")
+    return tuple(_number(found))
+
+
+def plan_of(sources: Iterable[str], origin: str) -> tuple[Task, ...]:
+    """Return the tasks of some URLs.
+
+    Args:
+        sources: the URLs.
+        origin: where they come from, for errors.
+
+    Raises:
+        ConfigError: there is none, or one is not a URL or a duplicate.
+
+    """
+    found = _of_list(origin, "\n".join(sources))
+    if not found:
+        raise ConfigError(f"{origin}: no repository here passes the filters")
     return tuple(_number(found))
 
 

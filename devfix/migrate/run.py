@@ -121,6 +121,7 @@ class Migration:
         self._proposals = proposals
         self._reused: deque[tuple[Task, Entry]] = deque()
         self._patches: frozenset[str] = frozenset()  # files of earlier runs
+        self._unreadable: list[Task] = []  # whose record is damaged or of another version: process them at the end
         self._finished: dict[int, Entry] = {}  # by number of the task
         self.tally = Tally(len(self._tasks))
 
@@ -147,16 +148,21 @@ class Migration:
             self._remove_worktrees()
 
     def _records(self, engine: Engine, work: Work, jobs: int) -> Iterator[Record]:
-        results = engine.run(self._pending(), work, jobs)
-        try:
-            for record in results:
+        tasks = self._pending()
+        while True:
+            results = engine.run(tasks, work, jobs)
+            try:
+                for record in results:
+                    yield from self._take_reused()
+                    yield from self._store(record)
                 yield from self._take_reused()
-                yield self._store(record)
-            yield from self._take_reused()
-        finally:
-            close: Callable[[], None] | None = getattr(results, "close", None)
-            if close is not None:
-                close()
+            finally:
+                close: Callable[[], None] | None = getattr(results, "close", None)
+                if close is not None:
+                    close()
+            if not self._unreadable:
+                return
+            tasks, self._unreadable = iter(self._unreadable), []
 
     def _pending(self) -> Iterator[Task]:
         """Yield the tasks to process; collect the entries of the others for reuse."""
@@ -177,25 +183,26 @@ class Migration:
 
     def _take_reused(self) -> Iterator[Record]:
         while self._reused:
-            task, entry = self._reused.popleft()
-            yield self._reuse(task, entry)
+            yield from self._reuse(*self._reused.popleft())
 
-    def _reuse(self, task: Task, entry: Entry) -> Record:
-        """Return the record of an entry, with the task's number and name; store it if that changes it."""
+    def _reuse(self, task: Task, entry: Entry) -> Iterator[Record]:
+        """Yield the record of an entry, with the task's number and name; a task without a readable one waits."""
         record = self._state.record(entry)
-        if record is None:
-            reason = f"its entry in {self._state.path} cannot be read: use --retry-failed"
-            return self._count(task, task.failed("fetch", reason), None, reused=False)
-        return self._count(task, record, entry, reused=True)
+        if record is not None:
+            yield self._count(task, record, entry, reused=True)
+            return
+        self._state.forget(task)
+        self._unreadable.append(task)
 
-    def _store(self, record: Record) -> Record:
+    def _store(self, record: Record) -> Iterator[Record]:
         task = self._by_number[record.number]
         if record.unchanged:
             commit = record.commit.encode("ascii")
-            return self._reuse(task, next(each for each in self._state.entries(task) if each.commit == commit))
+            yield from self._reuse(task, next(each for each in self._state.entries(task) if each.commit == commit))
+            return
         if record.outcome is RepositoryOutcome.FAILED and "No space left on device" in record.reason + record.log:
             raise StateError(f"the disk is full ({record.reason}); {RESUME_HINT}")
-        return self._count(task, record, None, reused=False)
+        yield self._count(task, record, None, reused=False)
 
     def _count(self, task: Task, record: Record, entry: Entry | None, reused: bool) -> Record:
         """Return the record with the task's number, name and patch file; store it if it is new or changed."""

@@ -28,6 +28,7 @@ class GitHub(Api):
         self.next = 100
         self.refuse_pull = None
         self.conclusions = ["success"]
+        self.repositories = {}
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
@@ -111,6 +112,14 @@ class GitHub(Api):
     def get_repository(self, query, body):
         url = f"{self.url}/git/{self.repository.name}"
         return example(models.FullRepository, full_name=REPOSITORY, default_branch="main", clone_url=url)
+
+    @route("GET", r"/(?:orgs|users)/(\w+)/repos")
+    def list_repositories(self, owner, query, body):
+        made = [
+            example(models.MinimalRepository, **{"clone_url": f"https://github.test/{owner}/{name}.git", **each})
+            for name, each in self.repositories.items()
+        ]
+        return self._page(made, query, f"/orgs/{owner}/repos")
 
     def _sorted(self, query):
         if query.get("sort") != "created":

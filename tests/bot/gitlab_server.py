@@ -88,6 +88,14 @@ class GitLab(Api):
     def project(self, query, body):
         return {"id": 1, "default_branch": "main", "http_url_to_repo": f"{self.url}/git/{self.repository.name}"}
 
+    @route("GET", r"/groups/lab(?:/|%2F)core/projects")
+    def projects(self, query, body):
+        assert query["include_subgroups"].lower() == "true"
+        found = [
+            each for each in self.projects_of_group if query.get("with_programming_language", "python") == "python"
+        ]
+        return self._page(found, query)
+
     @route("GET", _PROJECT + "/merge_requests")
     def list_requests(self, query, body):
         found = [

@@ -120,6 +120,24 @@ def test_an_interruption_loses_what_was_in_flight_only(migrated, tmp_path):
     assert [each["outcome"] for each in undisturbed] == ["fixed", "clean", "not-fixed", "failed", "failed", "fixed"]
 
 
+@pytest.mark.parametrize("name", ["fixed1", "lost"], ids=["the worker is asked", "the worker is not asked"])
+def test_a_record_that_cannot_be_read_is_made_again(migrated, monkeypatch, name):
+    """Its checksum is right, but it has another version."""
+    line = Record.line
+    monkeypatch.setattr(
+        Record,
+        "line",
+        lambda self: line(self).replace('"schema_version":2', '"schema_version":1', self.name == name),
+    )
+    migrated(("fixed1", "clean", "lost"))
+    monkeypatch.undo()
+
+    _, tally, lines = migrated(("fixed1", "clean", "lost"))
+
+    assert tally.reused == 2
+    assert [Record.from_line(line).outcome.value for line in lines] == ["fixed", "clean", "failed"]
+
+
 def test_a_patch_of_an_earlier_commit_goes(migrated, tmp_path):
     migrated(("fixed1",))
     migrated(("fixed1",), Choice(resume=False), lambda task: replace(work(task), patch="", commit="cd" * 20))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -121,11 +122,26 @@ _DRY_RUN = click.option("--dry-run", is_flag=True, help="Show what would be done
 @click.command("init", short_help="Write a plan.")
 @click.argument("source", metavar="DIR|LIST", default=".")
 @click.option("-o", "--output", default="devfix-plan.toml", show_default=True, metavar="FILE", help="'-' prints it.")
-def init(source: str, output: str) -> None:
-    """Write a commented plan for the repositories of a folder or a list."""
+@click.option(
+    "--discover",
+    metavar="WHERE",
+    help="The repositories of github:org/NAME, github:user/NAME or gitlab:group/PATH, in place of DIR or LIST.",
+)
+@click.option("--language", default="", metavar="NAME", help="Only repositories in this programming language.")
+@click.option("--min-stars", type=click.IntRange(min=0), default=0, metavar="N", help="Only with that many stars.")
+@click.option("--pushed-since", type=click.DateTime(["%Y-%m-%d"]), metavar="DATE", help="Only with a push since then.")
+@click.option("--archived", is_flag=True, help="Also archived repositories.")
+@click.option("--forks", is_flag=True, help="Also forks.")
+def init(source: str, output: str, discover: str | None, pushed_since: datetime | None, **filters: Any) -> None:
+    """Write a commented plan for the repositories of a folder, a list or a forge.
+
+    The filters are for --discover, which reads the token and the address of a self-hosted forge from the environment,
+    as pull requests do.
+    """
     from devfix.cli.migrating.init import write_plan
 
-    click.get_current_context().exit(write_plan(source, output))
+    filters["pushed_since"] = None if pushed_since is None else pushed_since.date()
+    click.get_current_context().exit(write_plan(source, output, discover, filters))
 
 
 @click.command("status", short_help="Show progress, failures and pull requests.")

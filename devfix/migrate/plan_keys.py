@@ -15,6 +15,7 @@ from devfix.config import ConfigError, resolve_codes
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_lines import Lines
 from devfix.migrate.task import Limits, Publishing, Verification
+from devfix.migrate.window import Window
 from devfix.model import Severity
 from devfix.vcs.commits import split_author
 
@@ -55,7 +56,7 @@ class Table:
         *("timeout", "memory", "keep-mirror"),
     )
     #: Keys that may stand in ``[defaults]`` only.
-    PLAN: ClassVar[tuple[str, ...]] = ("max-open", "max-hourly")
+    PLAN: ClassVar[tuple[str, ...]] = ("max-open", "max-hourly", "window")
 
     file: str
     lines: Lines
@@ -170,10 +171,21 @@ def publishing(table: Table, merged: Mapping[str, Any], ref: str, folder: str) -
         labels=combined.texts("labels"),
         reviewers=combined.texts("reviewers"),
         draft=combined.flag("draft", Publishing.draft),
-        limits=Limits(
-            int(combined.number("max-open", Limits.max_open, 1)),
-            int(combined.number("max-hourly", Limits.max_hourly, 1)),
-        ),
+        limits=_limits(combined),
+    )
+
+
+def _limits(table: Table) -> Limits:
+    window = table.text("window")
+    try:
+        if window:
+            Window.parse(window)
+    except ValueError as error:
+        raise table.error(f"window: {error}", "window") from error
+    return Limits(
+        max_open=int(table.number("max-open", Limits.max_open, 1)),
+        max_hourly=int(table.number("max-hourly", Limits.max_hourly, 1)),
+        window=window,
     )
 
 

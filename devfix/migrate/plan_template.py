@@ -28,6 +28,7 @@ _HEAD = f"""\
 # draft = true
 # max-open = {Limits.max_open}             # pull requests of this plan; the others wait for devfix migrate open
 # max-hourly = {Limits.max_hourly}
+# window = ""               # when to open them: "Mon-Fri 09:00-16:00 Europe/Berlin"
 # timeout = 3600            # seconds for one repository
 # memory = 4096             # MB for analysing and fixing one
 # keep-mirror = true        # false: delete a mirror when its repository is done, to save disk space

@@ -15,6 +15,7 @@ from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.record import Published, Record
 from devfix.migrate.state import Entry, State
 from devfix.migrate.task import Limits
+from devfix.migrate.window import Window
 
 __all__ = ["ForgeError", "Forges", "MergeMethod", "Progress", "Proposals", "Refused", "load_forges"]
 
@@ -99,7 +100,8 @@ class Proposals:
         now: returns seconds since 1970.
 
     Attributes:
-        stopped: why no more are opened: a limit was reached, or the forge failed several times; empty if neither.
+        stopped: why no more are opened: a limit was reached, the window is closed, or the forge failed several times;
+            empty otherwise.
 
     """
 
@@ -150,6 +152,9 @@ class Proposals:
 
     def _may_open(self) -> bool:
         if self.stopped:
+            return False
+        if self._limits.window and not Window.parse(self._limits.window).contains(self._now()):
+            self.stopped = f"pull requests are opened {self._limits.window} only (window)"
             return False
         self._opened = [moment for moment in self._opened if moment > self._now() - _HOUR_S]
         if len(self._opened) >= self._limits.max_hourly:

@@ -57,11 +57,13 @@ class Limits:
     Attributes:
         max_open: the maximum number of open pull requests.
         max_hourly: the maximum number of pull requests opened within an hour.
+        window: when pull requests may be opened, as in :class:`devfix.migrate.window.Window`; empty for always.
 
     """
 
     max_open: int = 50
     max_hourly: int = 20
+    window: str = ""
 
 
 @dataclass(frozen=True)

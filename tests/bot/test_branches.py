@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 
 import pytest
@@ -114,6 +115,15 @@ def test_pull_requests_beyond_the_limits_wait(plan, migrate, github, repository)
     migrate("open", "--max-hourly", "50")
     assert len(github.pulls) == 4
     assert "pull requests: 4 open" in migrate("status")
+
+
+def test_outside_the_window_pull_requests_wait(plan, migrate, github, monkeypatch):
+    day = "Mon Tue Wed Thu Fri Sat Sun".split()[(time.gmtime().tm_wday + 3) % 7]
+
+    told = migrate(plan("main", window=f"{day} 00:00-23:59"))
+
+    assert f"pull requests are opened {day} 00:00-23:59 only" in told and github.pulls == {}
+    assert "only (window)" in migrate("open", code=1)
 
 
 def test_a_pull_request_that_somebody_closed_makes_room(plan, migrate, github, repository):

@@ -92,6 +92,8 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
         (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "would be overwritten"),
         (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "the branch would be deleted"),
+        ('[defaults]\nwindow = "at night"\n', 2, "window: 'at night' is not of the form"),
+        (REPOSITORY + "max-open = 3\n", 3, "unknown key 'max-open'"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
         (REPOSITORY + REPOSITORY, 3, "is a duplicate of "),
         (

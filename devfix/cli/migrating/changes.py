@@ -29,6 +29,7 @@ def open_changes(
         limits = Limits(
             max_open or int(state.run.get("max_open", Limits.max_open)),
             max_hourly or int(state.run.get("max_hourly", Limits.max_hourly)),
+            str(state.run.get("window", "")),
         )
         proposals = None if dry_run else Proposals(state, loaded_forges(), limits)
         for entry in state.latest():

@@ -80,6 +80,8 @@ class HostedForges:
         with _connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
+            if not _is_unchanged(record, pull):
+                raise Refused("somebody else pushed to its branch: look at it, and merge it yourself")
             if pull.draft:
                 raise Refused("it is a draft: mark it as ready, or set draft = false in the plan")
             try:
@@ -91,9 +93,10 @@ class HostedForges:
         """Comment, close the pull request, and delete its branch."""
         with _connected(record) as (_, forge):
             pull = _pull(forge, change)
+            raise_if_stopped(pull, forge.comments(pull.number))
             if pull.state == "open":
                 forge.close_pull(pull.number, comment)
-            if pull.state != "merged":
+            if pull.state != "merged" and _is_unchanged(record, pull):
                 forge.delete_branch(change.branch)
 
 
@@ -122,6 +125,11 @@ def _pull(forge: Forge, change: Change) -> PullRequest:
     if not number.isdecimal():
         raise BotError(f"{change.url or 'an empty URL'} is not the address of a pull request")
     return forge.pull(int(number))
+
+
+def _is_unchanged(record: Record, pull: PullRequest) -> bool:
+    """Return whether the branch is at the commit that devfix pushed."""
+    return record.published is not None and pull.head == record.published.commit
 
 
 def _group(branch: str) -> str:

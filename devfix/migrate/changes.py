@@ -33,7 +33,7 @@ class Change:
         draft: whether it is opened as a draft.
         state: its progress.
         url: its address; empty until it is opened.
-        reason: why it was refused; empty otherwise.
+        reason: why it was refused, or could not be opened; empty otherwise.
         opened: when it was opened, in seconds since 1970; 0 if it was not.
 
     """

@@ -55,7 +55,8 @@ class Log:
     def read_all(self) -> Iterator[tuple[Span, bytes]]:
         """Yield the place and the content of each body; afterwards, a writer has removed an incomplete last line."""
         self.damaged = offset = 0
-        with open(self.path, "rb", buffering=1 << 20) as file:
+        with open(self._file, "rb", buffering=1 << 20, closefd=False) as file:  # not the path: it may be replaced
+            file.seek(0)
             for line in file:
                 end = offset + len(line)
                 if line[-1:] != b"\n":  # being written, or its writer was killed

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from devfix.migrate.local_repositories import check_local
 from devfix.migrate.task import Task
+from devfix.sources import write_whole
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 from devfix.vcs.git import Git, GitError
@@ -250,8 +251,14 @@ class Mirror:
         (admin / "commondir").write_text("../..\n", "utf-8")
         (admin / "HEAD").write_text(f"{commit}\n", "utf-8")
         (admin / "info" / "sparse-checkout").write_text(_SPARSE_PATTERNS, "utf-8")
-        (self.folder / "info").mkdir(exist_ok=True)  # shared by the worktrees
-        (self.folder / "info" / "attributes").write_text(_ATTRIBUTES, "utf-8")
+        self._set_attributes()
+
+    def _set_attributes(self) -> None:
+        """Write the attributes, which all worktrees share and another task may be reading."""
+        attributes = self.folder / "info" / "attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        if not attributes.is_file() or attributes.read_text("utf-8", "replace") != _ATTRIBUTES:
+            write_whole(attributes, [_ATTRIBUTES.encode()], synced=False)
 
     def _populate(self, git: Git, all_files: bool) -> None:
         if all_files:

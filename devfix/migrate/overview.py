@@ -78,6 +78,8 @@ def overview(state: State) -> Overview:
             causes[record.stage, reason] += 1
         if (change := state.change(entry)) is not None:
             changes[change.state] += 1
+            if change.reason:
+                causes["pull request", change.reason] += 1
     return Overview(
         plan=str(state.run.get("plan", "")),
         total=int(state.run.get("tasks", len(entries))),

@@ -73,10 +73,20 @@ class Forges(Protocol):
         """Return the state of a pull request."""
 
     def merge(self, record: Record, change: Change, method: MergeMethod) -> None:
-        """Merge a pull request; raise :class:`Refused` if the forge refuses."""
+        """Merge a pull request.
+
+        Raises:
+            Refused: it is a draft, somebody else pushed to its branch, a person stopped devfix, or the forge refuses.
+
+        """
 
     def close(self, record: Record, change: Change, comment: str) -> None:
-        """Comment, close the pull request, and delete its branch."""
+        """Comment, close the pull request, and delete its branch unless somebody else pushed to it.
+
+        Raises:
+            Refused: a person stopped devfix in this pull request.
+
+        """
 
 
 def load_forges() -> Forges:

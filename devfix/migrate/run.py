@@ -59,6 +59,7 @@ class Tally:
     outcomes: Counter[RepositoryOutcome] = field(default_factory=Counter)
     reused: int = 0
     changes: Counter[ChangeState] = field(default_factory=Counter)  # pull requests
+    failed_changes: int = 0  # that could not be opened, for another reason than a limit
 
     @property
     def done(self) -> int:
@@ -87,14 +88,14 @@ def exit_code(tally: Tally, fail_level: str, dry_run: bool = False) -> int:
 
     Args:
         tally: the outcomes.
-        fail_level: 1 if ``any`` or ``all`` repositories are not fixed or failed, or ``any`` pull request was refused;
-            ``none`` for always 0.
+        fail_level: 1 if ``any`` or ``all`` repositories are not fixed or failed, or ``any`` pull request could not
+            be opened; ``none`` for always 0.
         dry_run: whether a repository with a patch counts as not fixed.
 
     """
     outcomes = [RepositoryOutcome.FAILED, RepositoryOutcome.NOT_FIXED, *([RepositoryOutcome.FIXED] if dry_run else [])]
     unfinished = sum(tally.outcomes[outcome] for outcome in outcomes)
-    any_failed = unfinished > 0 or tally.changes[ChangeState.REFUSED] > 0
+    any_failed = unfinished > 0 or tally.failed_changes > 0
     return int({"none": False, "any": any_failed, "all": 0 < unfinished == tally.total}[fail_level])
 
 
@@ -218,6 +219,7 @@ class Migration:
             entry, result, change = self._proposals.offer(entry, result, change)
         if change is not None:
             self.tally.changes[change.state] += 1
+            self.tally.failed_changes += bool(change.reason)
         self._finished[task.number] = entry
         self.tally.outcomes[result.outcome] += 1
         self.tally.reused += reused

@@ -176,6 +176,31 @@ def test_a_draft_is_not_merged(plan, migrate, github):
     assert "it is a draft" in migrate("merge", code=1)
 
 
+def test_the_work_of_others_on_a_branch_is_neither_merged_nor_deleted(plan, migrate, github, repository):
+    migrate(plan("main", draft=False))
+    repository.git("fetch", "-q", "origin")
+    repository.git("checkout", "-q", "-b", "theirs", "origin/devfix/device-main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "mine")
+    repository.git("push", "-q", "origin", "theirs:devfix/device-main")
+    theirs = repository.git("rev-parse", "theirs")
+
+    assert "somebody else pushed to its branch" in migrate("merge", code=1)
+    migrate("close")
+
+    assert [pull["state"] for pull in github.pulls.values()] == ["closed"]
+    assert repository.git("ls-remote", "origin", "devfix/device-main").startswith(theirs)
+
+
+def test_a_pull_request_that_a_person_stopped_is_left_alone(plan, migrate, github):
+    migrate(plan("main", draft=False))
+    (number,) = github.pulls
+    github.say(number, "stop")
+
+    assert "ann stopped devfix" in migrate("merge", code=1)
+    assert "ann stopped devfix" in migrate("close", code=1)
+    assert github.pulls[number]["state"] == "open"
+
+
 def test_pull_requests_are_closed_in_one_go(plan, migrate, github, repository):
     migrate(plan("main"))
     (number,) = github.pulls
@@ -191,7 +216,8 @@ def test_pull_requests_are_closed_in_one_go(plan, migrate, github, repository):
 def test_no_connection_leaves_it_waiting(plan, migrate, github):
     github.troubles = [("POST", Answer(500, {"message": "down"}))] * 10
 
-    assert "1 pull requests waiting" in migrate(plan("main"))
+    assert "1 pull requests waiting" in migrate(plan("main"), code=1)
+    assert "1 in pull request: GitHub: a pull request from devfix/device-main: 500 down" in migrate("status")
     github.troubles.clear()
     assert "opened" in migrate("open")
 

@@ -12,6 +12,7 @@ from bot.serving import TOKEN, Answer
 from devfix.bot.migration import HostedForges
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.proposing import Progress, Refused
+from devfix.migrate.record import Published
 from devfix.migrate.task import Publishing, Task
 from devfix.migrate.work import migrate as work
 
@@ -188,6 +189,7 @@ def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, g
     forges = HostedForges()
 
     url, commit = forges.open(record, change)
+    record = replace(record, published=Published("pull-request", commit=commit))
     ((number, request),) = gitlab.requests.items()
     assert (url, request["labels"], request["reviewer_ids"]) == (request["web_url"], ["bug"], [7])
     assert repository.there("devfix/device", "train.py") and commit == gitlab._request(number)["sha"]
@@ -205,7 +207,8 @@ def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, g
 def test_a_merge_request_of_a_migration_is_closed(proposed, gitlab, repository):
     record, change = proposed
     forges = HostedForges()
-    change = replace(change, url=forges.open(record, change)[0])
+    url, commit = forges.open(record, change)
+    record, change = replace(record, published=Published("pull-request", commit=commit)), replace(change, url=url)
 
     forges.close(record, change, "not now")
 

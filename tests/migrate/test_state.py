@@ -1,5 +1,6 @@
 """What is done stays done."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -198,6 +199,26 @@ def test_compaction_keeps_what_counts(path, task, record, tmp_path):
         assert each.run == {"plan": "new"}
     again.close()
     state.close()
+
+
+def test_a_reader_is_not_disturbed_by_a_compaction(path, task, record, monkeypatch):
+    stored(path, *[(task, record)] * 5)
+    opened_by_reader = os.open
+
+    def compact_meanwhile(name, *arguments):
+        file = opened_by_reader(name, *arguments)
+        if name == path:
+            monkeypatch.undo()
+            state = State(path)
+            state.compact()
+            state.close()
+        return file
+
+    monkeypatch.setattr(os, "open", compact_meanwhile)
+    reader = State(path, writable=False)
+
+    assert [each.line() for each in records(reader, task)] == [record.line()]
+    reader.close()
 
 
 def test_a_log_that_is_mostly_waste_is_compacted_when_it_is_opened(path, task, record, tmp_path, monkeypatch):

@@ -19,7 +19,6 @@ from importlib.util import find_spec
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from devfix.migrate.engines import EngineError, on_worker
 from devfix.migrate.engines.affinity import Affinity
@@ -312,7 +311,7 @@ class _Session:
             self._threads = sum(found.values())
             self._threads_of = {}
             for address, threads in found.items():
-                host = urlsplit(address).hostname or ""
+                host = address.rpartition("://")[2].rpartition(":")[0].strip("[]")
                 self._threads_of[host] = self._threads_of.get(host, 0) + threads
         now = time.monotonic()
         if self._threads:

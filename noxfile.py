@@ -219,6 +219,13 @@ def migrate(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def coordinator(session: nox.Session) -> None:
+    """Measure the main machine of a migration with 100,000 repositories and workers that answer at once."""
+    session.install(*CONSTRAINTS, "-e", ".[migrate,report]")
+    session.run("python", "-m", "benchmarks.coordinator", *session.posargs)
+
+
+@nox.session(default=False)
 def knowledge(session: nox.Session) -> None:
     """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

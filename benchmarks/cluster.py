@@ -17,7 +17,6 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,7 +26,6 @@ from benchmarks.migrate.repositories import generate
 from devfix.migrate.engines.dask import DaskEngine
 from devfix.migrate.plan import read_plan
 from devfix.migrate.record import Record, RepositoryOutcome
-from devfix.migrate.state import State
 from devfix.migrate.task import Task, Work
 from devfix.migrate.work import migrate
 
@@ -126,24 +124,7 @@ def _runs(folder: Path, address: str, given: argparse.Namespace, started: list[i
     print(f"mirrors: {files / len(tasks):.0f} files and folders each")
     print(f"mirrors: {size / len(tasks) / 1024:.0f} kB each, {blocks / len(tasks) / 1024:.0f} kB on disk")
     endless = (Task(number, f"t{number}", "/", scratch=made["scratch"]) for number in range(given.tasks))
-    _here(folder)
     measure("nothing", address, endless, cluster.nothing, roles)
-
-
-def _here(folder: Path) -> None:
-    """Measure the main machine: the plan in memory and the state on disk."""
-    (folder / "list").write_text("".join(f"https://example.org/lab/{number}.git\n" for number in range(100_000)))
-    before, start = psutil.Process().memory_info().rss, time.perf_counter()
-    plan = read_plan(str(folder / "list"))
-    taken = (psutil.Process().memory_info().rss - before) / len(plan)
-    print(
-        f"plan: {taken / 1024:.1f} kB of memory and {1e3 * (time.perf_counter() - start) / len(plan):.2f} ms for each"
-    )
-    with closing(State(str(folder / "state.sqlite"))) as state:
-        start = time.perf_counter()
-        for task in plan[:500]:
-            state.put(task, nothing(task))
-        print(f"state: {1e3 * (time.perf_counter() - start) / 500:.2f} ms for each record")
 
 
 if __name__ == "__main__":

@@ -220,6 +220,8 @@ def _table(path: str) -> dict[str, Any] | None:
         import tomli as tomllib
     try:
         document = tomllib.loads(raw.decode("utf-8"))
+    except RecursionError:
+        raise ConfigError(f"{path}: too deeply nested") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
     tool = document.get("tool", {})

@@ -19,7 +19,6 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -27,13 +26,14 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.migrate.repositories import EXPECTED, generate
 from devfix.migrate.progress import active_tasks
+from devfix.migrate.state import State
 
 LEAST_RATE = 20.0
 MOST_MEMORY_MB = 300.0
@@ -73,10 +73,8 @@ class Ground:
 
     def rows(self, out: str) -> list[dict[str, Any]]:
         """Return the state without fields that differ between runs."""
-        connection = sqlite3.connect(self.folder / out / "state.sqlite")
-        lines = [line for (line,) in connection.execute("SELECT record FROM repositories")]
-        connection.close()
-        records = [json.loads(line) for line in lines]
+        with closing(State(str(self.folder / out / "state.log"), writable=False)) as state:
+            records = [json.loads(state.document(entry)) for entry in state.latest()]
         for record in records:
             for key in ("seconds", "timings"):
                 del record[key]
@@ -170,7 +168,7 @@ def interrupted(ground: Ground) -> bool:
             running.wait()
             kills += 1
             starts[ending.name] += 1
-        if (ground.folder / "interrupted" / "state.sqlite").exists():
+        if (ground.folder / "interrupted" / "state.log").exists():
             now = len(ground.rows("interrupted"))
             assert now >= known, f"{known - now} repositories that were done are lost"
             known = now

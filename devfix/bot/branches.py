@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from devfix.bot import templates
-from devfix.bot.connect import connected
 from devfix.bot.environment import CIEnvironment, is_gitea, read_token
-from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
+from devfix.bot.forge import Forge, PullRequest
 from devfix.bot.skip_reasons import BotError, Skipped
 
-__all__ = ["Proposal", "check_can_propose", "parse_forge_url", "propose", "propose_branch", "refuse_reproposal"]
+__all__ = ["Proposal", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +26,7 @@ class Proposal:
     body: str
     draft: bool = True
     labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
 
 
 def refuse_reproposal(pulls: Sequence[PullRequest], patch: str) -> None:
@@ -55,49 +52,13 @@ def propose(forge: Forge, existing: PullRequest | None, proposal: Proposal) -> t
         number = forge.open_pull(proposal.branch, proposal.base, proposal.title, proposal.body, proposal.draft)
         if proposal.labels:
             forge.add_labels(number, proposal.labels)
+        if proposal.reviewers:
+            forge.request_reviews(number, proposal.reviewers)
         return number, "opened"
     if existing.title == proposal.title and existing.body.replace("\r\n", "\n").strip() == proposal.body.strip():
         return existing.number, "is up to date"
     forge.edit_pull(existing.number, proposal.title, proposal.body)
     return existing.number, "updated"
-
-
-def propose_branch(
-    source: str, branch: str, base: str, title: str, document: Mapping[str, Any], patch: bytes, tree: Path
-) -> str:
-    """Propose a pushed branch of any repository.
-
-    Args:
-        source: the repository's URL, which determines the forge.
-        branch: the pushed branch with the patch.
-        base: the target branch; empty for the default branch.
-        title: the title of the pull request.
-        document: the manifest as in schema/artifact-2.json; paths may begin with ``tree``.
-        patch: the patch.
-        tree: the worktree in which the patch was created.
-
-    Returns:
-        The URL of the pull request.
-
-    Raises:
-        BotError: the forge is unknown, has no token, or refused the request.
-        Skipped: a person stopped the bot in this pull request, or closed one with the same patch.
-
-    """
-    environment = parse_forge_url(source, os.environ)
-    relative = json.loads(json.dumps(document).replace(json.dumps(f"{tree}/")[1:-1], ""))
-    group = branch.rpartition("/")[2].lower()
-    body = templates.pull_request(relative, group, relative["patch"]["sha256"], patch.decode("utf-8", "replace"))
-    with connected(environment, read_token(environment.kind, os.environ), dry_run=False) as forge:
-        pulls = forge.pulls_from_branch(branch)
-        existing = next((pull for pull in pulls if pull.state == "open"), None)
-        if existing is not None:
-            raise_if_stopped(existing, forge.comments(existing.number))
-        else:
-            refuse_reproposal(pulls, relative["patch"]["sha256"])
-        proposal = Proposal(branch, base or forge.default_branch(), title, body)
-        number, _ = propose(forge, existing, proposal)
-        return forge.pull(number).url
 
 
 def check_can_propose(source: str) -> None:

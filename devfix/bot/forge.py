@@ -9,6 +9,7 @@ from typing import Protocol
 
 from devfix.bot.skip_reasons import Skipped
 from devfix.bot.suggestions import Suggestion
+from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
 __all__ = [
@@ -48,6 +49,7 @@ class PullRequest:
     labels: tuple[str, ...]
     created: datetime
     url: str
+    draft: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,18 @@ class Forge(Protocol):
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
         """Add labels."""
+
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        """Request reviews by these users; on GitHub, ``owner/team`` is a team."""
+
+    def checks(self, pull: PullRequest) -> str:
+        """Return the state of the checks: ``passed``, ``failed``, ``running``, or empty if there are none."""
+
+    def decision(self, number: int) -> str:
+        """Return the result of the reviews: ``approved``, ``changes requested``, or empty."""
+
+    def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
+        """Merge; fail if there are newer commits."""
 
     def close_pull(self, number: int, comment: str) -> None:
         """Comment, and close."""

@@ -11,23 +11,27 @@ from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 from githubkit import GitHub, TokenAuthStrategy, UnauthAuthStrategy
 from githubkit.exception import GitHubException, RateLimitExceeded, RequestError, RequestFailed
 from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.diff_lines import visible_lines
+from devfix.bot.discovery import HostedRepository
 from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
-__all__ = ["GitHubForge"]
+__all__ = ["GitHubForge", "repositories_of"]
 
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
+_FAILED_CHECKS = {"failure", "timed_out", "cancelled", "action_required", "error", "startup_failure", "stale"}
 
 logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
 
@@ -47,14 +51,7 @@ class GitHubForge:
     def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
-        self._github: GitHub[Any] = GitHub(
-            TokenAuthStrategy(token) if token else UnauthAuthStrategy(),
-            base_url=api,
-            timeout=_TIMEOUT_S,
-            http_cache=False,
-            auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-            transport=DryRunTransport(log) if dry_run else None,
-        )
+        self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
         self._login: str | None = None  # owner of the token; None until requested
@@ -181,6 +178,44 @@ class GitHubForge:
         with _one_line_errors(f"labels of #{number}"):
             self._rest.issues.add_labels(self._owner, self._name, issue_number=number, labels=list(labels))
 
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        teams = [name.partition("/")[2] for name in reviewers if "/" in name]
+        with _one_line_errors(f"reviewers of #{number}"):
+            self._rest.pulls.request_reviewers(
+                self._owner,
+                self._name,
+                pull_number=number,
+                reviewers=[name for name in reviewers if "/" not in name],
+                team_reviewers=teams,
+            )
+
+    def checks(self, pull: PullRequest) -> str:
+        owner, name = self._owner, self._name
+        with _one_line_errors(f"checks of #{pull.number}"):
+            runs = self._rest.checks.list_for_ref(owner, name, ref=pull.head, per_page=100).json()["check_runs"]
+            combined = self._rest.repos.get_combined_status_for_ref(owner, name, ref=pull.head).json()
+        states = {str(run["conclusion"] or "running") for run in runs}
+        if combined["total_count"]:  # without any, the state is "pending"
+            states.add(str(combined["state"]))
+        if states & _FAILED_CHECKS:
+            return "failed"
+        return "running" if states & {"running", "pending"} else "passed" if states else ""
+
+    def decision(self, number: int) -> str:
+        with _one_line_errors(f"reviews of #{number}"):
+            found = self._all(self._rest.pulls.list_reviews, pull_number=number)
+        latest = {
+            str((review.get("user") or {}).get("login")): review["state"]
+            for review in found
+            if review["state"] in ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")
+        }
+        states = set(latest.values())
+        return "changes requested" if "CHANGES_REQUESTED" in states else "approved" if "APPROVED" in states else ""
+
+    def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
+        with _one_line_errors(f"pull request #{pull.number}"):
+            self._rest.pulls.merge(self._owner, self._name, pull_number=pull.number, sha=pull.head, merge_method=method)
+
     def close_pull(self, number: int, comment: str) -> None:
         with _one_line_errors(f"pull request #{number}"):
             self._rest.issues.create_comment(self._owner, self._name, issue_number=number, body=comment)
@@ -215,6 +250,37 @@ class GitHubForge:
     def _iterate(self, method: Callable[..., Any], **parameters: Any) -> Iterator[dict[str, Any]]:
         """Yield the items; request a page when it is needed."""
         return iter(self._rest.paginate(method, _items, self._owner, self._name, per_page=100, **parameters))
+
+
+def repositories_of(api: str, token: str, owner: str, *, is_user: bool) -> list[HostedRepository]:
+    """Return the repositories of an organization or a user that the token can see."""
+    with _client(api, token) as github, _one_line_errors(f"repositories of {owner}"):
+        rest = github.rest.repos
+        method, given = (rest.list_for_user, {"username": owner}) if is_user else (rest.list_for_org, {"org": owner})
+        return [_repository(found) for found in github.rest.paginate(method, _items, per_page=100, **given)]
+
+
+def _repository(found: Mapping[str, Any]) -> HostedRepository:
+    pushed = found.get("pushed_at")
+    return HostedRepository(
+        url=str(found["clone_url"]),
+        languages=frozenset([str(found.get("language") or "").lower()]),
+        stars=int(found.get("stargazers_count") or 0),
+        archived=bool(found.get("archived")),
+        fork=bool(found["fork"]),
+        pushed=datetime.fromisoformat(str(pushed).replace("Z", "+00:00")) if pushed else None,
+    )
+
+
+def _client(api: str, token: str, transport: httpx.BaseTransport | None = None) -> GitHub[Any]:
+    return GitHub(
+        TokenAuthStrategy(token) if token else UnauthAuthStrategy(),
+        base_url=api,
+        timeout=_TIMEOUT_S,
+        http_cache=False,
+        auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
+        transport=transport,
+    )
 
 
 def _items(response: Any) -> list[dict[str, Any]]:
@@ -301,4 +367,5 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
         created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
         url=str(found.get("html_url") or ""),
+        draft=bool(found.get("draft")),
     )

@@ -15,17 +15,24 @@ from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetE
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines
+from devfix.bot.discovery import HostedRepository
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
-__all__ = ["GitLabForge"]
+__all__ = ["GitLabForge", "projects_of"]
 
 _TIMEOUT_S = 60.0
 _MARKERS = "<!-- devfix:"
 _STATES = {"opened": "open", "locked": "open"}
+_PIPELINE_STATES = {
+    **dict.fromkeys(("failed", "canceled"), "failed"),
+    **dict.fromkeys(("created", "waiting_for_resource", "preparing", "pending", "running", "scheduled"), "running"),
+    **dict.fromkeys(("success", "skipped"), "passed"),
+}
 
 
 class GitLabForge:
@@ -182,6 +189,28 @@ class GitLabForge:
         with _one_line_errors(f"labels of !{number}"):
             self._project.mergerequests.update(number, {"add_labels": ",".join(labels)})
 
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        with _one_line_errors(f"reviewers of !{number}"):
+            users = [user for name in reviewers for user in self._gitlab.users.list(username=name, get_all=False)]
+            self._project.mergerequests.update(number, {"reviewer_ids": [int(user.id) for user in users]})
+
+    def checks(self, pull: PullRequest) -> str:
+        with _one_line_errors(f"pipelines of !{pull.number}"):
+            pipeline = self._project.mergerequests.get(pull.number).attributes.get("head_pipeline") or {}
+        return _PIPELINE_STATES.get(str(pipeline.get("status") or ""), "")
+
+    def decision(self, number: int) -> str:
+        with _one_line_errors(f"approvals of !{number}"):
+            found: Any = self._gitlab.http_get(f"{self._path(number)}/approvals")
+        return "approved" if found.get("approved") and found.get("approved_by") else ""
+
+    def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
+        if method == "rebase":
+            raise BotError("GitLab: the project's settings decide about rebasing: use merge or squash")
+        with _one_line_errors(f"merge request !{pull.number}"):
+            content = {"sha": pull.head, "squash": method == "squash"}
+            self._gitlab.http_put(f"{self._path(pull.number)}/merge", post_data=content)
+
     def close_pull(self, number: int, comment: str) -> None:
         with _one_line_errors(f"merge request !{number}"):
             self._merge_request(number).notes.create({"body": comment})
@@ -227,7 +256,29 @@ class GitLabForge:
             labels=tuple(str(label) for label in found.labels),
             created=datetime.fromisoformat(str(found.created_at).replace("Z", "+00:00")),
             url=str(found.web_url),
+            draft=str(found.title).startswith("Draft: "),
         )
+
+
+def projects_of(api: str, token: str, group: str, language: str) -> list[HostedRepository]:
+    """Return the projects of a group and its subgroups; with a language, only those that contain it."""
+    wanted = {"with_programming_language": language} if language else {}
+    with _one_line_errors(f"projects of {group}"):
+        client = gitlab.Gitlab(api, private_token=token or None, timeout=_TIMEOUT_S, retry_transient_errors=True)
+        found = client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True, **wanted)
+        return [_project(each.attributes, language) for each in found]
+
+
+def _project(found: Mapping[str, Any], language: str) -> HostedRepository:
+    active = found.get("last_activity_at")
+    return HostedRepository(
+        url=str(found["http_url_to_repo"]),
+        languages=frozenset([language]),  # the server has selected them
+        stars=int(found.get("star_count") or 0),
+        archived=bool(found.get("archived")),
+        fork=bool(found.get("forked_from_project")),
+        pushed=datetime.fromisoformat(str(active).replace("Z", "+00:00")) if active else None,
+    )
 
 
 class _Adapter(HTTPAdapter):

@@ -1,32 +1,167 @@
-"""PullRequest requests for migrated repositories (:mod:`devfix.migrate.proposing` loads this module by name)."""
+"""Pull requests of migrated repositories (:mod:`devfix.migrate.proposing` loads this module by name)."""
 
 from __future__ import annotations
 
+import hashlib
 import os
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
 
-from devfix.bot.analysis import Analysis, evidence
-from devfix.bot.artifact import build_artifact
-from devfix.bot.branches import parse_forge_url, propose_branch
+from devfix.bot import templates
+from devfix.bot.analysis import evidence
+from devfix.bot.branches import Proposal, check_can_propose, parse_forge_url, propose, refuse_reproposal
+from devfix.bot.connect import connected
+from devfix.bot.environment import CIEnvironment, read_token
+from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
+from devfix.bot.push import Remote
 from devfix.bot.skip_reasons import BotError, Skipped
-from devfix.migrate.proposing import ProposalError
-from devfix.migrate.record import VerdictSummary
-from devfix.migrate.task import Task
-from devfix.model import Outcome
+from devfix.migrate.changes import Change, ChangeState
+from devfix.migrate.proposing import ForgeError, MergeMethod, Progress, Refused
+from devfix.migrate.record import Record
+from devfix.vcs import hunks
+from devfix.vcs.commits import Commit
+from devfix.vcs.redaction import redacted
 
-__all__ = ["propose"]
+__all__ = ["HostedForges"]
+
+_MAX_LISTED = 50  # fixes in a commit message
 
 
-def propose(task: Task, outcome: Outcome, verdict: VerdictSummary | None, commit: str, diff: bytes, tree: Path) -> str:
-    """Implement :class:`devfix.migrate.proposing.Proposer`."""
-    document = None if verdict is None else evidence(verdict)
-    analysis = Analysis(outcome, document, "" if document else "the plan has no script that verifies it")
-    publishing = task.publishing
+class HostedForges:
+    """Implements :class:`devfix.migrate.proposing.Forges` for GitHub and GitLab."""
+
+    def check(self, source: str) -> None:
+        """Check that there is a token for the forge of a repository."""
+        with _translated_errors():
+            check_can_propose(source)
+
+    def open(self, record: Record, change: Change) -> tuple[str, str]:
+        """Push the patch and open the pull request, or update the open one."""
+        with _connected(record) as (environment, forge):
+            patch = record.patch.encode("utf-8", "surrogateescape")
+            fingerprint = hashlib.sha256(patch).hexdigest()
+            pulls = forge.pulls_from_branch(change.branch)
+            existing = next((pull for pull in pulls if pull.state == "open"), None)
+            if existing is not None:
+                raise_if_stopped(existing, forge.comments(existing.number))
+            else:
+                refuse_reproposal(pulls, fingerprint)
+            body = templates.pull_request(
+                _manifest(record), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
+            )
+            message = f"{change.message}\n\n{_fixed_list(record)}"
+            remote = Remote(forge.clone_url(environment.repository), read_token(environment.kind, os.environ))
+            commit = Commit(record.commit, patch, message, change.author, change.owner)
+            pushed = remote.push(commit, change.branch, is_bot_branch=True)
+            proposal = Proposal(
+                change.branch,
+                _base(record, forge),
+                change.message,
+                body,
+                change.draft,
+                change.labels,
+                change.reviewers,
+            )
+            number, _ = propose(forge, existing, proposal)
+            return forge.pull(number).url, pushed
+
+    def progress(self, record: Record, change: Change) -> Progress:
+        """Return the state of a pull request."""
+        with _connected(record) as (_, forge):
+            pull = _pull(forge, change)
+            state = ChangeState(pull.state)
+            if state is not ChangeState.OPEN:
+                return Progress(state)
+            return Progress(state, forge.checks(pull), forge.decision(pull.number), pull.draft)
+
+    def merge(self, record: Record, change: Change, method: MergeMethod) -> None:
+        """Merge a pull request."""
+        with _connected(record) as (_, forge):
+            pull = _pull(forge, change)
+            raise_if_stopped(pull, forge.comments(pull.number))
+            if not _is_unchanged(record, pull):
+                raise Refused("somebody else pushed to its branch: look at it, and merge it yourself")
+            if pull.draft:
+                raise Refused("it is a draft: mark it as ready, or set draft = false in the plan")
+            try:
+                forge.merge_pull(pull, method)
+            except BotError as error:  # checks or reviews are missing, or there is a conflict
+                raise Refused(str(error)) from error
+
+    def close(self, record: Record, change: Change, comment: str) -> None:
+        """Comment, close the pull request, and delete its branch."""
+        with _connected(record) as (_, forge):
+            pull = _pull(forge, change)
+            raise_if_stopped(pull, forge.comments(pull.number))
+            if pull.state == "open":
+                forge.close_pull(pull.number, comment)
+            if pull.state != "merged" and _is_unchanged(record, pull):
+                forge.delete_branch(change.branch)
+
+
+@contextmanager
+def _connected(record: Record) -> Iterator[tuple[CIEnvironment, Forge]]:
+    with _translated_errors():
+        environment = parse_forge_url(record.repository, os.environ)
+        with connected(environment, read_token(environment.kind, os.environ), dry_run=False) as forge:
+            yield environment, forge
+
+
+@contextmanager
+def _translated_errors() -> Iterator[None]:
     try:
-        environment = parse_forge_url(task.source, os.environ)
-        artifact = build_artifact(analysis, environment, commit, commit, diff)
-        return propose_branch(
-            task.source, publishing.branch, task.ref, publishing.message, artifact.manifest, artifact.patch, tree
-        )
-    except (BotError, Skipped) as error:
-        raise ProposalError(str(error)) from error
+        yield
+    except Skipped as error:
+        raise Refused(redacted(str(error))) from error
+    except BotError as error:
+        raise ForgeError(redacted(str(error))) from error
+    except ModuleNotFoundError as error:
+        raise ForgeError(f"pull requests need {error.name}: pip install 'devfix[bot]'") from error
+
+
+def _pull(forge: Forge, change: Change) -> PullRequest:
+    number = change.url.rstrip("/").rpartition("/")[2]
+    if not number.isdecimal():
+        raise BotError(f"{change.url or 'an empty URL'} is not the address of a pull request")
+    return forge.pull(int(number))
+
+
+def _is_unchanged(record: Record, pull: PullRequest) -> bool:
+    """Return whether the branch is at the commit that devfix pushed."""
+    return record.published is not None and pull.head == record.published.commit
+
+
+def _group(branch: str) -> str:
+    return "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in branch.lower())
+
+
+def _base(record: Record, forge: Forge) -> str:
+    """Return the target branch; a plan may also name a tag or a commit, which have none."""
+    return record.ref if record.ref and record.ref != record.commit else forge.default_branch()
+
+
+def _fixed_list(record: Record) -> str:
+    fixed = [finding for finding in record.findings if finding["status"] == "fixed"]
+    return "\n".join(
+        f"- {item['path']}:{item['span']['line']} {item['code']} {item['message']}" for item in fixed[:_MAX_LISTED]
+    )
+
+
+def _manifest(record: Record) -> dict[str, Any]:
+    """Return what :func:`devfix.bot.templates.pull_request` shows, as in schema/artifact-2.json."""
+    return {
+        "tool": f"devfix {record.tool}",
+        "base": record.commit,
+        "files": [{"path": file.path} for file in hunks.read(record.patch)],
+        "findings": [_finding(item) for item in record.findings if item["status"] != "suppressed"],
+        "problems": [{key: each[key] for key in ("path", "line", "message")} for each in record.problems],
+        "evidence": None if record.verdict is None else evidence(record.verdict),
+        "not_verified": "the plan has no script that verifies it",
+    }
+
+
+def _finding(item: Mapping[str, Any]) -> dict[str, Any]:
+    fix = item["fix"] or {"title": "", "applicability": None}
+    shared = {key: item[key] for key in ("code", "name", "status", "path", "message")}
+    return {**shared, **fix, "line": item["span"]["line"], "reason": item["reason"] or ""}

@@ -15,9 +15,10 @@ from devfix.bot.artifact import Artifact, build_artifact
 from devfix.bot.branches import Proposal, propose, refuse_reproposal
 from devfix.bot.environment import CIEnvironment, Token
 from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
-from devfix.bot.push import Commit, Remote
+from devfix.bot.push import Remote
 from devfix.bot.settings import BotSettings
 from devfix.bot.skip_reasons import BotError, Skipped
+from devfix.vcs.commits import Commit
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["PREFIX", "Change", "find_changes", "groups", "open_all", "propose_all", "read_changes", "write_changes"]
@@ -235,7 +236,7 @@ def _propose(
         message = f"{change.title}\n\n{_fixed_list(change)}"
         remote = Remote(forge.clone_url(change.artifact["repository"]), token)
         remote.push(
-            Commit(change.artifact["head"], change.artifact.patch, message, settings.author),
+            Commit(change.artifact["head"], change.artifact.patch, message, settings.author, f"bot {change.branch}"),
             change.branch,
             is_bot_branch=True,
         )

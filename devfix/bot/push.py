@@ -6,28 +6,18 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from devfix.bot.environment import Token
 from devfix.bot.skip_reasons import BotError, Skipped
-from devfix.migrate.publishing import split_author
+from devfix.vcs.commits import Commit, check_replaceable, create_commit
 from devfix.vcs.git import Git, GitError
 
-__all__ = ["TRAILER", "Commit", "Remote"]
+__all__ = ["TRAILER", "Remote"]
 
 #: Trailer of the bot's commit messages; the bot adds no commit on top of such a commit.
 TRAILER = "Made-by: devfix bot"
-
-
-@dataclass(frozen=True)
-class Commit:
-    """A commit to create: parent, patch, message, and author (``Name <address>``)."""
-
-    parent: str
-    patch: bytes
-    message: str
-    author: str
 
 
 class Remote:
@@ -78,8 +68,8 @@ class Remote:
         if not is_bot_branch and TRAILER in git("log", "-1", "--format=%B", commit.parent):
             raise Skipped(f"the last commit of {branch} is the bot's")
         if is_bot_branch and remote_tip:
-            _check_author(git, branch, remote_tip, commit.author)
-        created = _create_commit(git, commit)
+            _refuse_others(git, branch, remote_tip, commit.owner)
+        created = create_commit(git, replace(commit, message=f"{commit.message}\n\n{TRAILER}\n"))
         if remote_tip != created:
             lease = f"--force-with-lease=refs/heads/{branch}:{remote_tip}"
             self._run_authenticated(
@@ -97,27 +87,11 @@ class Remote:
                 git.lock = None
 
 
-def _check_author(git: Git, branch: str, commit: str, author: str) -> None:
-    name, committer = git("log", "-1", "--format=%ae%n%ce", commit).splitlines()
-    _, address = split_author(author)
-    if {name, committer} != {address}:
-        raise Skipped(f"the branch {branch} has a commit by {name}: merge or delete the branch")
-
-
-def _create_commit(git: Git, commit: Commit) -> str:
-    index = {"GIT_INDEX_FILE": os.path.join(git.folder, "devfix-index")}
-    git("read-tree", commit.parent, extra_env=index)
-    git("apply", "--cached", "--whitespace=nowarn", "-", stdin=os.fsdecode(commit.patch), extra_env=index)
-    tree = git("write-tree", extra_env=index).strip()
-    name, address = split_author(commit.author)
-    date = git("log", "-1", "--format=%cI", commit.parent).strip()
-    identity = {
-        f"GIT_{role}_{field}": value
-        for role in ("AUTHOR", "COMMITTER")
-        for field, value in (("NAME", name), ("EMAIL", address), ("DATE", date))
-    }
-    message = f"{commit.message}\n\n{TRAILER}\n"
-    return git("commit-tree", tree, "-p", commit.parent, "-F", "-", stdin=message, extra_env=identity).strip()
+def _refuse_others(git: Git, branch: str, tip: str, owner: str) -> None:
+    try:
+        check_replaceable(git, branch, tip, owner)
+    except GitError as error:
+        raise Skipped(str(error)) from error
 
 
 @contextmanager

@@ -12,12 +12,13 @@ from devfix.bot.artifact import Artifact, apply_patch, build_artifact
 from devfix.bot.environment import CIEnvironment, Token, refuse_unsafe_runs
 from devfix.bot.forge import Comment, Forge, PullRequest, raise_if_stopped
 from devfix.bot.patch import MAX_TOTAL_BYTES, hunks
-from devfix.bot.push import Commit, Remote
+from devfix.bot.push import Remote
 from devfix.bot.settings import BotSettings, parse_settings
 from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.bot.suggestions import Suggestion, build_suggestions, marker_key
 from devfix.engine.changed_lines import ChangesError, since
 from devfix.model import Resolution
+from devfix.vcs.commits import Commit
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["examine", "post", "read_settings", "recompute"]
@@ -236,7 +237,7 @@ def _push_commit(
     if dry_run:
         return f"would push a commit to {pull.head_branch}: {message}"
     remote = Remote(forge.clone_url(pull.head_repository), token)
-    commit = Commit(pull.head, artifact.patch, message, settings.author)
+    commit = Commit(pull.head, artifact.patch, message, settings.author, f"bot {pull.head_branch}")
     commit_hash = remote.push(commit, pull.head_branch, is_bot_branch=False)
     body = templates.review(artifact.manifest, (), _patch_text(artifact), commit=commit_hash)
     _post_body(forge, pull, forge.reviews(pull.number), body, ())

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devfix.config import ConfigError, did_you_mean
-from devfix.migrate.publishing import split_author
 from devfix.migrate.task import DEFAULT_AUTHOR, Verification
+from devfix.vcs.commits import split_author
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -17,7 +17,7 @@ from functools import lru_cache
 from devfix.rules.builtin import code_folders
 from devfix.sources.digest import digest
 
-__all__ = ["MOST_ENTRIES", "Cache", "tool_version"]
+__all__ = ["MOST_ENTRIES", "Cache", "MemoryCache", "tool_version"]
 
 MOST_ENTRIES = 50_000
 _KEPT_DAYS = 30
@@ -115,6 +115,22 @@ class Cache:
     def _give_up(self, error: Exception) -> None:
         self.close()
         self.problem = f"cannot be used ({error})"
+
+
+class MemoryCache(Cache):
+    """The same in memory, for two runs on the same files in one process."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+        self._values: dict[str, str] = {}
+
+    def get(self, keys: Iterable[str]) -> dict[str, str]:
+        """Return the stored values of some keys."""
+        return {key: self._values[key] for key in keys if key in self._values}
+
+    def put(self, values: Mapping[str, str]) -> None:
+        """Store values."""
+        self._values.update(values)
 
 
 def _today() -> int:

@@ -1,7 +1,8 @@
 """Bare mirrors of remote repositories in the user's cache folder, and worktrees of them.
 
 A mirror is shallow and has no blobs, as far as the server supports it; a worktree's blobs are fetched when it is
-created.  Without runs, a worktree contains Python files and configuration only.  The source repository, even a local
+created.  Without runs, a worktree contains Python files and configuration only.  Its files have the bytes of their
+blobs: no filter runs, and no line ending, keyword or encoding is converted.  The source repository, even a local
 checkout, is only read, and only by ``git fetch``.
 
 The few files of an empty repository and of a worktree are written here, as gitrepository-layout(5) describes: for a
@@ -20,7 +21,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from devfix.migrate.local_repositories import check_local
 from devfix.migrate.task import Task
+from devfix.sources import write_whole
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 from devfix.vcs.git import Git, GitError
@@ -30,6 +33,9 @@ __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
 #: Files that analysis needs, as sparse-checkout patterns.
 _SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
+#: Overrides the attributes of the repository, the user and the system (gitattributes(5)): files have the bytes of their
+#: blobs.  ``working-tree-encoding`` cannot be false, only unspecified.
+_ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding\n"
 _COMPLETE = "devfix-complete"
 _CONFIG = """\
 [core]
@@ -91,6 +97,7 @@ class Mirror:
         ref = self._task.ref
         if _COMMIT.fullmatch(ref):
             return ref
+        check_local(self._task.source)
         git = Git("/", self._task.source, self._task.git_timeout)
         refs = [f"refs/tags/{ref}^{{}}", f"refs/tags/{ref}", f"refs/heads/{ref}", ref] if ref else ["HEAD"]
         lines = (line.partition("\t") for line in git("ls-remote", "origin", *refs).splitlines())
@@ -107,6 +114,7 @@ class Mirror:
             GitError: the fetch failed.
 
         """
+        check_local(self._task.source)
         with self._locked() as git:
             return self._fetch_or_recreate(git)
 
@@ -243,6 +251,14 @@ class Mirror:
         (admin / "commondir").write_text("../..\n", "utf-8")
         (admin / "HEAD").write_text(f"{commit}\n", "utf-8")
         (admin / "info" / "sparse-checkout").write_text(_SPARSE_PATTERNS, "utf-8")
+        self._set_attributes()
+
+    def _set_attributes(self) -> None:
+        """Write the attributes, which all worktrees share and another task may be reading."""
+        attributes = self.folder / "info" / "attributes"
+        attributes.parent.mkdir(exist_ok=True)
+        if not attributes.is_file() or attributes.read_text("utf-8", "replace") != _ATTRIBUTES:
+            write_whole(attributes, [_ATTRIBUTES.encode()], synced=False)
 
     def _populate(self, git: Git, all_files: bool) -> None:
         if all_files:

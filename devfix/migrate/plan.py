@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from devfix.config import ConfigError
+from devfix.migrate.local_repositories import repositories_in
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules, verification
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.task import Task
+from devfix.migrate.task import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
 from devfix.sources.digest import digest
 from devfix.vcs.redaction import redacted
 
@@ -24,12 +25,11 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["read_plan", "repositories_in"]
+__all__ = ["plan_of", "read_plan"]
 
 _SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "file")
 _SCP = re.compile(r"[\w.~-]+@[\w.-]+:(?!//)\S+")
 _REPOSITORY_KEYS = ("url", "path", "ref", "folder", "name")
-_MAX_DEPTH = 4  # levels of folders to search for repositories
 
 
 def read_plan(given: str) -> tuple[Task, ...]:
@@ -59,22 +59,21 @@ def read_plan(given: str) -> tuple[Task, ...]:
     return tuple(_number(found))
 
 
-def repositories_in(folder: str) -> Iterator[str]:
-    """Yield the git repositories at or below a folder, in order, except those inside another repository."""
-    if is_repository(folder):
-        yield folder
-        return
-    for current, folders, _ in os.walk(folder):
-        here = sorted(name for name in folders if not name.startswith("."))
-        yield from (os.path.join(current, name) for name in here if is_repository(os.path.join(current, name)))
-        is_deepest = os.path.relpath(current, folder).count(os.sep) + (current != folder) + 1 >= _MAX_DEPTH
-        folders[:] = [] if is_deepest else [name for name in here if not is_repository(os.path.join(current, name))]
+def plan_of(sources: Iterable[str], origin: str) -> tuple[Task, ...]:
+    """Return the tasks of some URLs.
 
+    Args:
+        sources: the URLs.
+        origin: where they come from, for errors.
 
-def is_repository(folder: str) -> bool:
-    """Return whether a folder is a checkout or a bare repository."""
-    bare = all(os.path.exists(os.path.join(folder, name)) for name in ("HEAD", "objects", "refs"))
-    return bare or os.path.exists(os.path.join(folder, ".git"))
+    Raises:
+        ConfigError: there is none, or one is not a URL or a duplicate.
+
+    """
+    found = _of_list(origin, "\n".join(sources))
+    if not found:
+        raise ConfigError(f"{origin}: no repository here passes the filters")
+    return tuple(_number(found))
 
 
 # --- the three forms ------------------------------------------------------------------------------------------------
@@ -102,6 +101,8 @@ def _of_list(given: str, text: str) -> list[Task]:
 def _of_toml(given: str, text: str) -> list[Task]:
     try:
         document = tomllib.loads(text)
+    except RecursionError:
+        raise ConfigError(f"{given}: too deeply nested") from None
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(f"{given}:{line[1] if line else 1}: not valid TOML: {error}") from error
@@ -129,7 +130,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
     ref = _ref(table.location("ref"), table.text("ref"))
     folder = _folder(table.location("folder"), table.text("folder"))
     select, ignore, severity, unsafe = rules(table, merged)
-    result = publishing(table, merged, folder)
+    result = publishing(table, merged, ref, folder)
     if result.kind in ("push", "pull-request") and result.branch == ref:
         raise table.error(f"the branch {ref!r} would be overwritten: choose another one", "branch", "ref")
     keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
@@ -147,9 +148,9 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         unsafe_fixes=unsafe,
         verification=verification(table, shared),
         publishing=result,
-        timeout=table.number("timeout", merged.get("timeout", Task.timeout), least=1),
+        timeout=table.number("timeout", merged.get("timeout", DEFAULT_TIMEOUT_S), least=1),
         keep_mirror=keep,
-        memory_mb=int(table.number("memory", merged.get("memory", Task.memory_mb), least=256)),
+        memory_mb=int(table.number("memory", merged.get("memory", DEFAULT_MEMORY_MB), least=256)),
         plan_location=table.location(),
     )
 
@@ -161,29 +162,16 @@ def _is_url(text: str) -> bool:
 
 
 def _source(where: str, value: str, base: str) -> str:
-    """Return a URL unchanged, and a path as an absolute one; check that a local repository exists."""
+    """Return a URL unchanged, and a path as an absolute one."""
     if not value or value.startswith("-") or re.search(r"[\x00-\x1f]", value):
         raise ConfigError(f"{where}: {redacted(value)!r} is neither a URL nor a path")
     if _is_url(value):
-        if value.startswith("file://"):
-            _check_local_repository(where, unquote(urlsplit(value).path))
-        elif "@" not in value.partition("://")[0] and not re.match(r"[a-z+]+://[^/]+", value, re.I):
+        if "@" not in value.partition("://")[0] and not re.match(r"file://|[a-z+]+://[^/]+", value, re.I):
             raise ConfigError(f"{where}: {redacted(value)!r} has no host name")
         return value
     if "://" in value:
         raise ConfigError(f"{where}: {redacted(value)!r} must have one of the schemes: {', '.join(_SCHEMES)}")
-    path = os.path.abspath(os.path.join(base, os.path.expanduser(value)))
-    _check_local_repository(where, path)
-    return path
-
-
-def _check_local_repository(where: str, path: str) -> None:
-    if not os.path.isdir(path):
-        raise ConfigError(f"{where}: no such folder: {path}")
-    if not os.access(path, os.R_OK | os.X_OK):
-        raise ConfigError(f"{where}: no permission to read {path}")
-    if not is_repository(path):
-        raise ConfigError(f"{where}: {path} is not a git repository")
+    return os.path.abspath(os.path.join(base, os.path.expanduser(value)))
 
 
 def _ref(where: str, ref: str) -> str:
@@ -203,6 +191,7 @@ def _number(tasks: list[Task]) -> Iterator[Task]:
     """Yield the tasks with numbers and unique names; raise ``ConfigError`` for duplicates."""
     seen: dict[tuple[str, str, str], Task] = {}
     names: set[str] = set()
+    branches: dict[tuple[str, str], Task] = {}
     for number, task in enumerate(tasks):
         key = (task.repository.rstrip("/").removesuffix(".git"), task.ref, task.folder)
         first = seen.setdefault(key, task)
@@ -214,7 +203,32 @@ def _number(tasks: list[Task]) -> Iterator[Task]:
                 raise ConfigError(f"{task.plan_location}: the name {name!r} is a duplicate")
             name = f"{name}-{digest(*key)[:8]}"
         names.add(name)
+        if task.publishing.kind != "patch":
+            _claim_branch(task, branches)
         yield replace(task, number=number, name=name)
+
+
+def _claim_branch(task: Task, branches: dict[tuple[str, str], Task]) -> None:
+    """Raise ``ConfigError`` if an earlier entry publishes to the same branch of the same repository."""
+    branch = task.publishing.branch
+    first = branches.setdefault((_identity(task), branch), task)
+    if first is not task:
+        raise ConfigError(
+            f"{task.plan_location}: the branch {branch!r} of {task.repository} belongs to {first.plan_location}: "
+            "set branch for one of them"
+        )
+
+
+def _identity(task: Task) -> str:
+    """Return the repository without the parts of a URL in which two spellings of it differ."""
+    source = task.repository.rstrip("/").removesuffix(".git")
+    if (short := _SCP.fullmatch(source)) is not None:
+        host, _, path = short[0].rpartition("@")[2].partition(":")
+        return f"{host.lower()}/{path.lstrip('/')}"
+    if "://" not in source or source.startswith("file://"):
+        return unquote(source.removeprefix("file://"))
+    parts = urlsplit(source)
+    return f"{(parts.hostname or '').lower()}/{parts.path.lstrip('/')}"
 
 
 def _name(task: Task) -> str:

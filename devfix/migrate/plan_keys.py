@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 from devfix.config import ConfigError, resolve_codes
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.publishing import split_author
-from devfix.migrate.task import Publishing, Verification
+from devfix.migrate.task import Limits, Publishing, Verification
+from devfix.migrate.window import Window
 from devfix.model import Severity
+from devfix.vcs.commits import split_author
 
 __all__ = ["Table", "defaults", "is_ref", "publishing", "rules", "verification"]
 
@@ -25,7 +26,8 @@ _VERIFY_KEYS = ("script", "args", "module", "python", "setup", "device", "max-st
 #: Choices of ``devfix verify --device``; importing them from their module would be slow.
 _DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
 
-
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_SHORT_HASH = 12  # characters
 #: https://git-scm.com/docs/git-check-ref-format
 _BAD_REF = re.compile(r"^[-/.]|[\s~^:?*\[\\\x00-\x1f\x7f]|\.\.|@\{|//|[/.]$|\.lock$|^@$")
 
@@ -50,8 +52,11 @@ class Table:
     #: Keys that may stand in ``[defaults]`` and in each ``[[repository]]``.
     SHARED: ClassVar[tuple[str, ...]] = (
         *("select", "ignore", "severity", "unsafe-fixes", "verify"),
-        *("result", "branch", "author", "message", "timeout", "memory", "keep-mirror"),
+        *("result", "branch", "author", "message", "labels", "reviewers", "draft"),
+        *("timeout", "memory", "keep-mirror"),
     )
+    #: Keys that may stand in ``[defaults]`` only.
+    PLAN: ClassVar[tuple[str, ...]] = ("max-open", "max-hourly", "window")
 
     file: str
     lines: Lines
@@ -122,9 +127,9 @@ def defaults(top: Table) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise top.error("defaults must be a table: [defaults]", "defaults")
     table = top.child("defaults", given)
-    table.allow_only(*Table.SHARED)
+    table.allow_only(*Table.SHARED, *Table.PLAN)
     rules(table, given)
-    publishing(table, given, "")
+    publishing(table, given, "", "")
     verification(table, {}, allow_missing_script=True)
     for key, least in (("timeout", 1), ("memory", 256)):
         table.number(key, least, least)
@@ -143,13 +148,14 @@ def rules(table: Table, merged: Mapping[str, Any]) -> tuple[tuple[str, ...], tup
     return codes[0], codes[1], severity, combined.flag("unsafe-fixes")
 
 
-def publishing(table: Table, merged: Mapping[str, Any], folder: str) -> Publishing:
-    """Return how to publish the patch; each sub-folder of a repository has a separate branch."""
+def publishing(table: Table, merged: Mapping[str, Any], ref: str, folder: str) -> Publishing:
+    """Return how to publish the patch; each ref and each sub-folder of a repository has a separate branch."""
     combined = table.child("", merged)
     kind = combined.one_of("result", _RESULTS, "patch")
     branch = combined.text("branch", Publishing.branch)
-    if folder and "branch" not in table.values:
-        branch = f"{branch}-{slug(folder)}"
+    if "branch" not in table.values:
+        short_ref = ref[:_SHORT_HASH] if _HASH.fullmatch(ref) else ref
+        branch = "-".join([branch, *(slug(part) for part in (short_ref, folder) if part)])
     if not is_ref(branch):
         raise table.error(f"{branch!r} is not a valid branch name", "branch")
     author = combined.text("author", Publishing.author)
@@ -160,7 +166,27 @@ def publishing(table: Table, merged: Mapping[str, Any], folder: str) -> Publishi
     message = combined.text("message", Publishing.message).strip()
     if not message:
         raise table.error("message must not be empty", "message")
-    return Publishing(kind, branch, author, message)
+    return Publishing(
+        *(kind, branch, author, message),
+        labels=combined.texts("labels"),
+        reviewers=combined.texts("reviewers"),
+        draft=combined.flag("draft", Publishing.draft),
+        limits=_limits(combined),
+    )
+
+
+def _limits(table: Table) -> Limits:
+    window = table.text("window")
+    try:
+        if window:
+            Window.parse(window)
+    except ValueError as error:
+        raise table.error(f"window: {error}", "window") from error
+    return Limits(
+        max_open=int(table.number("max-open", Limits.max_open, 1)),
+        max_hourly=int(table.number("max-hourly", Limits.max_hourly, 1)),
+        window=window,
+    )
 
 
 def verification(table: Table, shared: Mapping[str, Any], allow_missing_script: bool = False) -> Verification | None:

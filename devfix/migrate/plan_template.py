@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 
-from devfix.migrate.task import DEFAULT_AUTHOR, DEFAULT_BRANCH, DEFAULT_MESSAGE, Task
+from devfix.migrate.task import DEFAULT_AUTHOR, DEFAULT_BRANCH, DEFAULT_MESSAGE, Limits, Task
 from devfix.vcs.redaction import redacted
 
 __all__ = ["template"]
@@ -20,9 +20,15 @@ _HEAD = f"""\
 # severity = "error"        # or "latent" (also in code without a caller here), or "advice"
 # unsafe-fixes = false
 # result = "patch"          # a file; "branch": also a commit in the mirror; "push": also on the remote; "pull-request"
-# branch = {json.dumps(DEFAULT_BRANCH)}
+# branch = {json.dumps(DEFAULT_BRANCH)}  # ref and folder of a repository are appended
 # author = {json.dumps(DEFAULT_AUTHOR)}
 # message = {json.dumps(DEFAULT_MESSAGE)}
+# labels = []               # of pull requests
+# reviewers = []
+# draft = true
+# max-open = {Limits.max_open}             # pull requests of this plan; the others wait for devfix migrate open
+# max-hourly = {Limits.max_hourly}
+# window = ""               # when to open them: "Mon-Fri 09:00-16:00 Europe/Berlin"
 # timeout = 3600            # seconds for one repository
 # memory = 4096             # MB for analysing and fixing one
 # keep-mirror = true        # false: delete a mirror when its repository is done, to save disk space

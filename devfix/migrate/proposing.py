@@ -1,46 +1,206 @@
-"""The interface for opening pull requests, which the bot implements.
+"""Opening, merging and closing the pull requests of a migration, on the main machine: workers need no token.
 
-The bot imports migrate, so its implementation is loaded by name.
+The forges are known to the bot, which imports migrate, so its implementation is loaded by name.
 """
 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
-from typing import Protocol
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
 
-from devfix.migrate.record import VerdictSummary
-from devfix.migrate.task import Task
-from devfix.model import Outcome
+from devfix.migrate.changes import Change, ChangeState
+from devfix.migrate.record import Published, Record
+from devfix.migrate.state import Entry, State
+from devfix.migrate.task import Limits
+from devfix.migrate.window import Window
 
-__all__ = ["ProposalError", "Proposer", "proposer"]
+__all__ = ["ForgeError", "Forges", "MergeMethod", "Progress", "Proposals", "Refused", "load_forges"]
 
 _IMPLEMENTATION = "devfix.bot.migration"
+_MAX_ERRORS = 3  # in sequence: the token or the network is at fault
+_HOUR_S = 3600.0
+
+MergeMethod = Literal["merge", "squash", "rebase"]
 
 
-class ProposalError(Exception):
-    """The pull request could not be opened: the message says why."""
+class ForgeError(Exception):
+    """The forge is unknown or unreachable, or there is no token: the message says why."""
 
 
-class Proposer(Protocol):
-    """Open the pull request of a pushed branch, or update the open one, and return its URL.
+class Refused(Exception):
+    """A person stopped or closed the pull request, the branch belongs to others, or the forge refused it."""
 
-    Raises:
-        ProposalError: the forge is unknown, there is no token, or the pull request was refused.
+
+@dataclass(frozen=True)
+class Progress:
+    """A pull request on its forge.
+
+    Attributes:
+        state: ``OPEN``, ``MERGED`` or ``CLOSED``.
+        checks: ``passed``, ``failed``, ``running``, or empty if there are none.
+        review: ``approved``, ``changes requested``, or empty.
+        draft: whether it is a draft.
 
     """
 
-    def __call__(
-        self, task: Task, outcome: Outcome, verdict: VerdictSummary | None, commit: str, diff: bytes, tree: Path
-    ) -> str: ...
+    state: ChangeState
+    checks: str = ""
+    review: str = ""
+    draft: bool = False
 
 
-def proposer() -> Proposer:
+class Forges(Protocol):
+    """The forges of a migration.
+
+    All methods raise :class:`ForgeError` if the forge cannot be reached.
+    """
+
+    def check(self, source: str) -> None:
+        """Check that there is a token for the forge of a repository."""
+
+    def open(self, record: Record, change: Change) -> tuple[str, str]:
+        """Push the patch and open the pull request, or update the open one; return its URL and its commit.
+
+        Raises:
+            Refused: see :class:`Refused`.
+
+        """
+
+    def progress(self, record: Record, change: Change) -> Progress:
+        """Return the state of a pull request."""
+
+    def merge(self, record: Record, change: Change, method: MergeMethod) -> None:
+        """Merge a pull request.
+
+        Raises:
+            Refused: it is a draft, somebody else pushed to its branch, a person stopped devfix, or the forge refuses.
+
+        """
+
+    def close(self, record: Record, change: Change, comment: str) -> None:
+        """Comment, close the pull request, and delete its branch unless somebody else pushed to it.
+
+        Raises:
+            Refused: a person stopped devfix in this pull request.
+
+        """
+
+
+def load_forges() -> Forges:
     """Load the implementation.
 
     Raises:
         ImportError: a package of the ``bot`` extra is missing.
 
     """
-    found: Proposer = importlib.import_module(_IMPLEMENTATION).propose
+    found: Forges = importlib.import_module(_IMPLEMENTATION).HostedForges()
     return found
+
+
+class Proposals:
+    """Opens pull requests within limits; the others wait for a later run or for ``devfix migrate open``.
+
+    Args:
+        state: the state, which contains the pull requests of earlier runs.
+        forges: the forges.
+        limits: the limits.
+        now: returns seconds since 1970.
+
+    Attributes:
+        stopped: why no more are opened: a limit was reached, the window is closed, or the forge failed several times;
+            empty otherwise.
+
+    """
+
+    def __init__(self, state: State, forges: Forges, limits: Limits, now: Callable[[], float] = time.time) -> None:
+        self._state, self._forges, self._limits, self._now = state, forges, limits, now
+        self._errors = 0
+        self._refreshed = False
+        self._open: set[bytes] = set()  # identities
+        self._opened: list[float] = []  # moments within the last hour
+        self.stopped = ""
+        for entry in state.latest():
+            change = state.change(entry)
+            if change is not None and change.state is ChangeState.OPEN:
+                self._open.add(entry.identity)
+            if change is not None and change.opened > now() - _HOUR_S:
+                self._opened.append(change.opened)
+
+    def offer(self, entry: Entry, record: Record, change: Change) -> tuple[Entry, Record, Change]:
+        """Open or update a pull request if the limits allow it; return what is stored afterwards.
+
+        Raises:
+            devfix.migrate.state.StateError: the state cannot be written.
+
+        """
+        is_settled = change.state in (ChangeState.MERGED, ChangeState.CLOSED, ChangeState.REFUSED)
+        is_current = record.published is not None and record.published.url and record.published.commit
+        if is_settled or is_current or (change.state is ChangeState.WAITING and not self._may_open()):
+            return entry, record, change
+        try:
+            url, commit = self._forges.open(record, change)
+        except Refused as error:
+            change = replace(change, state=ChangeState.REFUSED, reason=str(error))
+        except ForgeError as error:
+            self._errors += 1
+            if self._errors >= _MAX_ERRORS:
+                self.stopped = str(error)
+            change = replace(change, reason=str(error))
+        else:
+            self._errors = 0
+            if change.state is ChangeState.WAITING:
+                self._open.add(entry.identity)
+                self._opened.append(self._now())
+                change = replace(change, opened=self._now())
+            change = replace(change, state=ChangeState.OPEN, url=url, reason="")
+            path = "" if record.published is None else record.published.path
+            record = replace(record, published=Published("pull-request", path, change.branch, commit, url=url))
+        return self._state.replace_change(entry, record, change), record, change
+
+    def _may_open(self) -> bool:
+        if self.stopped:
+            return False
+        if self._limits.window and not Window.parse(self._limits.window).contains(self._now()):
+            self.stopped = f"pull requests are opened {self._limits.window} only (window)"
+            return False
+        self._opened = [moment for moment in self._opened if moment > self._now() - _HOUR_S]
+        if len(self._opened) >= self._limits.max_hourly:
+            self.stopped = (
+                f"{len(self._opened)} pull requests were opened within the last hour; "
+                f"max-hourly is {self._limits.max_hourly}"
+            )
+        elif len(self._open) >= self._limits.max_open:
+            self._refresh()
+            if len(self._open) >= self._limits.max_open:
+                self.stopped = f"{len(self._open)} pull requests are open; max-open is {self._limits.max_open}"
+        return not self.stopped
+
+    def _refresh(self) -> None:
+        """Ask the forges, once, which pull requests are still open."""
+        if not self._refreshed:
+            self._refreshed = True
+            self._open.clear()
+            for entry, _, change in self.refreshed():
+                if change.state is ChangeState.OPEN:
+                    self._open.add(entry.identity)
+
+    def refreshed(self) -> list[tuple[Entry, Record, Change]]:
+        """Return all pull requests, with the state that the forge reports for open ones; store what changed."""
+        found = []
+        for entry in self._state.latest():
+            change, record = self._state.change(entry), self._state.record(entry) if entry.has_change else None
+            if change is None or record is None:
+                continue
+            if change.state is ChangeState.OPEN:
+                try:
+                    state = self._forges.progress(record, change).state
+                except ForgeError:
+                    state = change.state
+                if state is not change.state:
+                    change = replace(change, state=state)
+                    entry = self._state.replace_change(entry, record, change)
+            found.append((entry, record, change))
+        return found

@@ -155,6 +155,8 @@ class Record:
         tool: the version of devfix.
         unchanged: whether the commit was processed before with the same settings: the earlier record remains valid, and
             only ``repository``, ``commit`` and ``number`` of this one count.
+        stored: where the complete record is, if this one lacks findings, problems, notes, patch, verdict and log
+            (:mod:`devfix.migrate.results`); otherwise empty.
 
     """
 
@@ -179,6 +181,7 @@ class Record:
     log: str = ""
     tool: str = __version__
     unchanged: bool = False
+    stored: str = ""
 
     def to_document(self) -> dict[str, Any]:
         """Return the record as dicts, lists, strings and numbers; a non-finite loss becomes a string."""

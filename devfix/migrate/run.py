@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 
+from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.engines import Engine
 from devfix.migrate.mirrors import default_scratch
+from devfix.migrate.proposing import Proposals
 from devfix.migrate.record import Published, Record, RepositoryOutcome
-from devfix.migrate.state import State, StateError
+from devfix.migrate.results import complete
+from devfix.migrate.state import RESUME_HINT, Entry, State, StateError
 from devfix.migrate.task import Task, Work
 from devfix.sources import write_whole
 from devfix.sources.digest import digest
@@ -35,6 +39,7 @@ class Choice:
         dry_run: whether to create patches but no branches.
         limit: the maximum number of repositories, from the first; None for all.
         shard: ``(i, n)``: the i-th of n disjoint parts, from 1.
+        results: where workers write complete records, as in :class:`devfix.migrate.task.Task`.
 
     """
 
@@ -43,15 +48,18 @@ class Choice:
     dry_run: bool = False
     limit: int | None = None
     shard: tuple[int, int] = (1, 1)
+    results: str = ""
 
 
 @dataclass
 class Tally:
-    """The number of repositories by outcome."""
+    """The number of repositories by outcome, and of their pull requests by state."""
 
     total: int
     outcomes: Counter[RepositoryOutcome] = field(default_factory=Counter)
     reused: int = 0
+    changes: Counter[ChangeState] = field(default_factory=Counter)  # pull requests
+    failed_changes: int = 0  # that could not be opened, for another reason than a limit
 
     @property
     def done(self) -> int:
@@ -62,11 +70,11 @@ class Tally:
 def select_tasks(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Task]:
     """Return the tasks of this run, in the order of the plan."""
     index, parts = choice.shard
-    selected = [task for task in tasks if int(digest(task.repository)[:8], 16) % parts == index - 1]
+    selected = (task for task in tasks if parts == 1 or int(digest(task.repository)[:8], 16) % parts == index - 1)
     prepared = []
-    for task in selected[: choice.limit]:
+    for task in islice(selected, choice.limit):
         publishing = replace(task.publishing, kind="patch") if choice.dry_run else task.publishing
-        prepared.append(replace(task, publishing=publishing, scratch=scratch))
+        prepared.append(replace(task, publishing=publishing, scratch=scratch, results=choice.results))
     return prepared
 
 
@@ -80,13 +88,15 @@ def exit_code(tally: Tally, fail_level: str, dry_run: bool = False) -> int:
 
     Args:
         tally: the outcomes.
-        fail_level: 1 if ``any`` or ``all`` repositories are not fixed or failed; ``none`` for always 0.
+        fail_level: 1 if ``any`` or ``all`` repositories are not fixed or failed, or ``any`` pull request could not
+            be opened; ``none`` for always 0.
         dry_run: whether a repository with a patch counts as not fixed.
 
     """
     outcomes = [RepositoryOutcome.FAILED, RepositoryOutcome.NOT_FIXED, *([RepositoryOutcome.FIXED] if dry_run else [])]
     unfinished = sum(tally.outcomes[outcome] for outcome in outcomes)
-    return int({"none": False, "any": unfinished > 0, "all": 0 < unfinished == tally.total}[fail_level])
+    any_failed = unfinished > 0 or tally.failed_changes > 0
+    return int({"none": False, "any": any_failed, "all": 0 < unfinished == tally.total}[fail_level])
 
 
 class Migration:
@@ -97,17 +107,23 @@ class Migration:
         choice: the options.
         state: the records of earlier runs.
         out: the folder for patches, records and the log.
+        proposals: opens pull requests; ``None`` to leave them waiting.
 
     """
 
-    def __init__(self, tasks: Sequence[Task], choice: Choice, state: State, out: str) -> None:
+    def __init__(
+        self, tasks: Sequence[Task], choice: Choice, state: State, out: str, proposals: Proposals | None = None
+    ) -> None:
         self._tasks = list(tasks)
         self._by_number = {task.number: task for task in self._tasks}
         self._choice = choice
         self._state = state
         self._out = Path(out)
-        self._reused: list[Record] = []
-        self._finished: dict[int, tuple[str, str]] = {}  # task → commit and outcome of its record
+        self._proposals = proposals
+        self._reused: deque[tuple[Task, Entry]] = deque()
+        self._patches: frozenset[str] = frozenset()  # files of earlier runs
+        self._unreadable: list[Task] = []  # whose record is damaged or of another version: process them at the end
+        self._finished: dict[int, Entry] = {}  # by number of the task
         self.tally = Tally(len(self._tasks))
 
     def run(self, engine: Engine, work: Work, jobs: int) -> Generator[Record, None, None]:
@@ -121,94 +137,130 @@ class Migration:
         self._remove_worktrees()
         try:
             (self._out / PATCHES).mkdir(parents=True, exist_ok=True)
+            self._patches = frozenset(os.listdir(self._out / PATCHES))
             with open(self._out / LOG, "a", encoding="utf-8") as log:
                 for record in self._records(engine, work, jobs):
                     log.write(_log_line(record))
                     yield record
-            write_whole(self._out / RECORDS, (record.line().encode() + b"\n" for record in self.records()))
+            write_whole(self._out / RECORDS, (line + b"\n" for line in self._lines()))
         except OSError as error:
-            raise StateError(f"{error.filename or self._out}: {error.strerror}; {_RESUME_HINT}") from error
+            raise StateError(f"{error.filename or self._out}: {error.strerror}; {RESUME_HINT}") from error
         finally:
             self._remove_worktrees()
 
     def _records(self, engine: Engine, work: Work, jobs: int) -> Iterator[Record]:
-        results = engine.run(self._pending(), work, jobs)
-        try:
-            for record in results:
+        tasks = self._pending()
+        while True:
+            results = engine.run(tasks, work, jobs)
+            try:
+                for record in results:
+                    yield from self._take_reused()
+                    yield from self._store(record)
                 yield from self._take_reused()
-                yield self._store(record)
-            yield from self._take_reused()
-        finally:
-            close: Callable[[], None] | None = getattr(results, "close", None)
-            if close is not None:
-                close()
+            finally:
+                close: Callable[[], None] | None = getattr(results, "close", None)
+                if close is not None:
+                    close()
+            if not self._unreadable:
+                return
+            tasks, self._unreadable = iter(self._unreadable), []
 
     def _pending(self) -> Iterator[Task]:
-        """Yield the tasks to process; collect the records of the others for reuse."""
+        """Yield the tasks to process; collect the entries of the others for reuse."""
         for task in self._tasks:
             if not self._choice.resume:
                 self._state.forget(task)
                 yield task
                 continue
-            reusable = [record for record in self._state.records(task) if self._is_reusable(record)]
-            done = tuple(record.commit for record in reusable if record.commit)
+            reusable = [entry for entry in self._state.entries(task) if self._is_reusable(entry)]
+            done = tuple(entry.commit.decode("ascii") for entry in reusable if entry.commit)
             if reusable and (not reusable[0].commit or task.ref in done):
-                self._reused.append(replace(reusable[0], number=task.number))
+                self._reused.append((task, reusable[0]))
             else:
-                yield replace(task, done_commits=done)
+                yield replace(task, done_commits=done) if done else task
 
-    def _is_reusable(self, record: Record) -> bool:
-        return not (self._choice.retry_failed and record.outcome is RepositoryOutcome.FAILED)
+    def _is_reusable(self, entry: Entry) -> bool:
+        return not (self._choice.retry_failed and entry.outcome is RepositoryOutcome.FAILED)
 
     def _take_reused(self) -> Iterator[Record]:
         while self._reused:
-            record = self._reused.pop(0)
-            yield self._count(self._by_number[record.number], record, reused=True)
+            yield from self._reuse(*self._reused.popleft())
 
-    def _store(self, record: Record) -> Record:
+    def _reuse(self, task: Task, entry: Entry) -> Iterator[Record]:
+        """Yield the record of an entry, with the task's number and name; a task without a readable one waits."""
+        record = self._state.record(entry)
+        if record is not None:
+            yield self._count(task, record, entry, reused=True)
+            return
+        self._state.forget(task)
+        self._unreadable.append(task)
+
+    def _store(self, record: Record) -> Iterator[Record]:
         task = self._by_number[record.number]
         if record.unchanged:
-            earlier = next(each for each in self._state.records(task) if each.commit == record.commit)
-            return self._count(task, earlier, reused=True)
+            commit = record.commit.encode("ascii")
+            yield from self._reuse(task, next(each for each in self._state.entries(task) if each.commit == commit))
+            return
         if record.outcome is RepositoryOutcome.FAILED and "No space left on device" in record.reason + record.log:
-            raise StateError(f"the disk is full ({record.reason}); {_RESUME_HINT}")
-        return self._count(task, record, reused=False)
+            raise StateError(f"the disk is full ({record.reason}); {RESUME_HINT}")
+        yield self._count(task, record, None, reused=False)
 
-    def _count(self, task: Task, record: Record, reused: bool) -> Record:
+    def _count(self, task: Task, record: Record, entry: Entry | None, reused: bool) -> Record:
         """Return the record with the task's number, name and patch file; store it if it is new or changed."""
-        result = replace(record, number=task.number, name=task.name)
-        result = replace(result, published=self._patch(result))
-        if not reused or result != record:
-            self._state.put(task, result)
-        self._finished[task.number] = (result.commit, result.outcome.value)
+        result = record
+        if (record.number, record.name) != (task.number, task.name):
+            result = replace(record, number=task.number, name=task.name)
+        result = self._with_patch_file(result)
+        known = None if entry is None else self._state.change(entry)
+        change = self._change(task, result, known)
+        if entry is None or result != record or change != known:
+            entry = self._state.put(task, result, change)
+        if change is not None and self._proposals is not None:
+            entry, result, change = self._proposals.offer(entry, result, change)
+        if change is not None:
+            self.tally.changes[change.state] += 1
+            self.tally.failed_changes += bool(change.reason)
+        self._finished[task.number] = entry
         self.tally.outcomes[result.outcome] += 1
         self.tally.reused += reused
         return result
 
-    def _patch(self, record: Record) -> Published | None:
+    def _change(self, task: Task, record: Record, known: Change | None) -> Change | None:
+        """Return the pull request of a patch: the known one, the open one of an earlier commit, or a new one."""
+        if task.publishing.kind != "pull-request" or not record.patch:
+            return None
+        if known is None:
+            earlier = (self._state.change(entry) for entry in self._state.entries(task))
+            known = next((change for change in earlier if change and change.state is ChangeState.OPEN), None)
+        return Change.of(task) if known is None else known.updated(task)
+
+    def _with_patch_file(self, record: Record) -> Record:
         """Write the patch file, or remove the one of an earlier commit."""
         path = f"{PATCHES}/{record.name}.patch"
+        if record.stored:
+            return record
         if not record.patch:
-            (self._out / path).unlink(missing_ok=True)
-            return record.published
+            if f"{record.name}.patch" in self._patches:
+                (self._out / path).unlink(missing_ok=True)
+            return record
         content = record.patch.encode("utf-8", "surrogateescape")
         if not (self._out / path).is_file() or (self._out / path).read_bytes() != content:
             write_whole(self._out / path, [content], synced=False)  # the state contains it as well
-        return replace(record.published or Published("patch"), path=path)
+        published = replace(record.published or Published("patch"), path=path)
+        return record if published == record.published else replace(record, published=published)
 
     def records(self) -> Iterator[Record]:
-        """Yield the records of a finished run, in the order of the plan."""
-        for task in self._tasks:
-            finished = self._finished[task.number]
-            yield next(each for each in self._state.records(task) if (each.commit, each.outcome.value) == finished)
+        """Yield the complete records of a finished run, in the order of the plan."""
+        for line in self._lines():
+            yield complete(Record.from_line(line.decode("ascii")))
+
+    def _lines(self) -> Iterator[bytes]:
+        return (self._state.document(self._finished[task.number]) for task in self._tasks)
 
     def _remove_worktrees(self) -> None:
         """Remove the worktrees of killed workers; the state's lock excludes other processes."""
         for folder in {task.scratch for task in self._tasks}:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-_RESUME_HINT = "free some space and run the same command again; finished repositories are kept"
 
 
 def _log_line(record: Record) -> str:

@@ -1,76 +1,102 @@
-"""The state of a migration: one SQLite file that survives a kill at any moment.
+"""The state of a migration: an append-only log that survives a kill at any moment, and damage at any place.
 
-It has one row per repository, sub-folder, commit, settings and version of devfix, written in one transaction when the
-repository is done.  SQLite's write-ahead log is synced once a second: after a power failure, at most the rows of the
-last second are lost (https://sqlite.org/wal.html).
+A line is written when a repository is done; the latest line of a key counts.  The key is the repository, its
+sub-folder, the settings and the version of devfix; there is a record for each commit of it.  After a power failure, at
+most the lines of the last second are lost.  A repository whose line is damaged is processed again.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import json
 import os
-import sqlite3
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from devfix.migrate.record import Record
+from devfix.migrate.changes import Change
+from devfix.migrate.log import Log, Span
+from devfix.migrate.record import Record, RecordError, RepositoryOutcome
 from devfix.migrate.task import Task
+from devfix.sources.digest import digest
 
-__all__ = ["State", "StateError"]
+__all__ = ["RESUME_HINT", "Entry", "State", "StateError"]
 
-_VERSION = 1
-_SYNC_INTERVAL_S = 1.0
-_TABLE = """
-CREATE TABLE IF NOT EXISTS repositories (
-    repository TEXT NOT NULL,
-    folder TEXT NOT NULL,
-    "commit" TEXT NOT NULL,  -- empty if there was none
-    settings TEXT NOT NULL,  -- digest of the settings that affect the result
-    tool TEXT NOT NULL,      -- digest of the code
-    stage TEXT NOT NULL,     -- the last one
-    outcome TEXT NOT NULL,
-    seconds REAL NOT NULL,
-    finished REAL NOT NULL,  -- seconds since 1970
-    record TEXT NOT NULL,    -- schema/record-2.json
-    PRIMARY KEY (repository, folder, "commit", settings, tool)
-) WITHOUT ROWID
-"""
-_SAME_SETTINGS = "repository = ? AND folder = ? AND settings = ? AND tool = ?"
+RESUME_HINT = "free some space and run the same command again; finished repositories are kept"
+_MAGIC = b"devfix "
+_VERSION = b"2"
+_BODY = 9  # offset of a body in its line
+_RECORD, _FORGOTTEN, _RUN = b"record", b"forgotten", b"run"
+_MIN_WASTE = 16 << 20  # bytes; less is not worth a compaction
+_OUTCOMES = {outcome.value.encode(): outcome for outcome in RepositoryOutcome}
 
 
 class StateError(Exception):
     """The file cannot be used; the message says why and what to do."""
 
 
-class State:
-    """The state file of one migration; only one process may open it.
+class Entry(NamedTuple):
+    """A stored record, without its content.
 
-    Raises:
-        StateError: the file cannot be opened, has another version, or is in use by another process.
+    Attributes:
+        span: the place of its line.
+        identity: digest of repository, ref and sub-folder: equal for all settings and versions of devfix.
+        number: the repository's position in the plan.
+        commit: the analysed commit; empty if there was none.
+        outcome: the outcome.
+        finished: seconds since 1970.
+        has_change: whether there is a pull request, or there shall be one.
 
     """
 
-    def __init__(self, path: str) -> None:
+    span: Span
+    identity: bytes
+    number: int
+    commit: bytes
+    outcome: RepositoryOutcome
+    finished: float
+    has_change: bool
+
+
+class State:
+    """The state of one migration; only one process may write it.
+
+    Args:
+        path: the file.
+        writable: whether to write; otherwise the file must exist, and may be in use.
+
+    Attributes:
+        damaged: the number of damaged lines, which were skipped.
+        run: options and time of the last run; empty if there was none.
+
+    Raises:
+        StateError: the file cannot be opened, is not a state, or is in use by another process.
+
+    """
+
+    def __init__(self, path: str, *, writable: bool = True) -> None:
         self.path = path
+        self.damaged = 0
+        self.run: Mapping[str, Any] = {}
+        self._run_span: Span | None = None
+        self._entries: dict[bytes, tuple[Entry, ...]] = {}  # of a key, the latest first
+        self._used = 0  # bytes of lines that count
+        self._lock: int | None = None
         with self._translate_errors():
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            self._acquire_lock()
-            self._connection = sqlite3.connect(path, timeout=10.0)
-            self._connection.execute("PRAGMA journal_mode = WAL")
-            self._synced = 0.0
-            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, _VERSION):
-                raise StateError(
-                    f"{path} has version {version}, but this devfix writes version {_VERSION}: choose another --state"
-                )
-            with self._connection:
-                self._connection.execute(_TABLE)
-                self._connection.execute(f"PRAGMA user_version = {_VERSION}")
+            if writable:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+                self._acquire_lock()
+            self._check_kind()
+            self._log = Log(path, writable=writable)
+            self._read()
+            if writable and self._log.size - self._used > max(_MIN_WASTE, self._used):
+                self.compact()
 
     def _acquire_lock(self) -> None:
+        self._lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -78,57 +104,206 @@ class State:
                 f"{self.path} is in use by another devfix migrate: wait for it, or choose another --state"
             ) from None
 
-    def put(self, task: Task, record: Record) -> None:
-        """Store a record; replace earlier ones for the same commit and settings, and those without a commit.
+    def _check_kind(self) -> None:
+        """Refuse to truncate a file that somebody named by mistake."""
+        with suppress(FileNotFoundError), open(self.path, "rb") as file:
+            start = file.read(1 << 16)
+            if start.startswith(b"SQLite format 3"):
+                raise StateError(f"{self.path} is a state of an earlier version of devfix: choose another --state")
+            bodies = [line[_BODY:] for line in start.split(b"\n")]
+            if start and not any(body.startswith(_MAGIC) for body in bodies) and not _MAGIC.startswith(start[_BODY:]):
+                raise StateError(f"{self.path} is not a state of devfix migrate: choose another --state")
+
+    # --- reading --------------------------------------------------------------------------------------------------
+    def _read(self) -> None:
+        for span, body in self._log.read_all():
+            head = body.split(b"\t", 9)
+            if head[0] != _MAGIC + _VERSION:
+                version = head[0].removeprefix(_MAGIC).decode("ascii", "replace")[:20]
+                raise StateError(
+                    f"{self.path} has version {version}, but this devfix writes version {_VERSION.decode()}: "
+                    "choose another --state"
+                )
+            try:
+                self._take(span, head)
+            except (IndexError, KeyError, ValueError):  # no line of this version
+                self._log.damaged += 1
+        self.damaged = self._log.damaged
+
+    def _take(self, span: Span, head: list[bytes]) -> None:
+        kind = head[1]
+        if kind == _RECORD:
+            key, identity = bytes.fromhex(head[2].decode()), bytes.fromhex(head[3].decode())
+            number, commit, outcome, finished = int(head[4]), head[5], _OUTCOMES[head[6]], float(head[7])
+            self._add(key, Entry(span, identity, number, commit, outcome, finished, bool(head[8])))
+        elif kind == _FORGOTTEN:
+            self._drop(bytes.fromhex(head[2].decode()))
+        elif kind == _RUN:
+            self.run = json.loads(head[2])
+            self._used += span.length - (0 if self._run_span is None else self._run_span.length)
+            self._run_span = span
+
+    def _add(self, key: bytes, entry: Entry) -> None:
+        """Add an entry; it replaces the one of the same commit, and those without a commit."""
+        replaced = [each for each in self._entries.get(key, ()) if each.commit in (b"", entry.commit)]
+        kept = [each for each in self._entries.get(key, ()) if each.commit not in (b"", entry.commit)]
+        self._entries[key] = (entry, *kept)
+        self._used += entry.span.length - sum(each.span.length for each in replaced)
+
+    def _drop(self, key: bytes) -> None:
+        self._used -= sum(each.span.length for each in self._entries.pop(key, ()))
+
+    def entries(self, task: Task) -> tuple[Entry, ...]:
+        """Return the entries with the task's settings and this version of devfix, the latest first."""
+        return self._entries.get(_key(task), ())
+
+    def latest(self) -> list[Entry]:
+        """Return the latest entry of each repository, ref and sub-folder, in the order of the plan."""
+        found: dict[bytes, Entry] = {}
+        for entry in (each for entries in self._entries.values() for each in entries[:1]):
+            known = found.get(entry.identity)
+            if known is None or known.finished <= entry.finished:
+                found[entry.identity] = entry
+        return sorted(found.values(), key=lambda entry: (entry.number, entry.identity))
+
+    def document(self, entry: Entry) -> bytes:
+        """Return the JSON of a record: one line, without a line feed.
+
+        Raises:
+            StateError: the file cannot be read.
+
+        """
+        return self._part(entry, 9)
+
+    def record(self, entry: Entry) -> Record | None:
+        """Return a record; ``None`` if it is of a version that this devfix cannot read.
+
+        Raises:
+            StateError: the file cannot be read.
+
+        """
+        try:
+            return Record.from_line(self.document(entry).decode("ascii"))
+        except (RecordError, UnicodeDecodeError):
+            return None
+
+    def change(self, entry: Entry) -> Change | None:
+        """Return the pull request of a record; ``None`` if there shall be none, or it cannot be read."""
+        try:
+            return Change.from_document(json.loads(self._part(entry, 8))) if entry.has_change else None
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def _part(self, entry: Entry, index: int) -> bytes:
+        with self._translate_errors():
+            return self._log.read(entry.span).split(b"\t", 9)[index]
+
+    # --- writing --------------------------------------------------------------------------------------------------
+    def put(self, task: Task, record: Record, change: Change | None = None) -> Entry:
+        """Store a record; it replaces the one of the same commit and settings, and those without a commit.
 
         Raises:
             StateError: the file cannot be written.
 
         """
-        row = (
-            *(task.repository, task.folder, record.commit, task.settings_key, task.tool_key, record.stage),
-            *(record.outcome.value, record.seconds, time.time(), record.line()),
-        )
-        now = time.monotonic()
-        with self._translate_errors():
-            is_due = now - self._synced >= _SYNC_INTERVAL_S
-            self._connection.execute(f"PRAGMA synchronous = {'FULL' if is_due else 'NORMAL'}")
-            self._synced = now if is_due else self._synced
-        with self._translate_errors(), self._connection:
-            self._connection.execute(f"DELETE FROM repositories WHERE {_SAME_SETTINGS} AND \"commit\" = ''", _key(task))
-            self._connection.execute(f"INSERT OR REPLACE INTO repositories VALUES ({','.join('?' * len(row))})", row)
+        identity = digest(task.repository, task.ref, task.folder)
+        return self._append_record(_key(task), identity, record, change)
 
-    def records(self, task: Task) -> list[Record]:
-        """Return the records with the task's settings and this version of devfix, the latest first."""
-        query = f"SELECT record FROM repositories WHERE {_SAME_SETTINGS} ORDER BY finished DESC"
-        with self._translate_errors():
-            return [Record.from_line(line) for (line,) in self._connection.execute(query, _key(task))]
+    def replace_change(self, entry: Entry, record: Record, change: Change) -> Entry:
+        """Store a record and its pull request in the place of an entry.
+
+        Raises:
+            StateError: the file cannot be written.
+
+        """
+        key = bytes.fromhex(self._part(entry, 2).decode("ascii"))
+        return self._append_record(key, entry.identity.hex(), record, change)
+
+    def _append_record(self, key: bytes, identity: str, record: Record, change: Change | None) -> Entry:
+        now = time.time()
+        commit, told = record.commit.encode(), b"" if change is None else _json(change.to_document())
+        span = self._append(
+            *(_RECORD, key.hex().encode(), identity.encode(), b"%d" % record.number, commit),
+            *(record.outcome.value.encode(), b"%.3f" % now, told, record.line().encode("ascii")),
+        )
+        entry = Entry(
+            span, bytes.fromhex(identity), record.number, commit, record.outcome, round(now, 3), change is not None
+        )
+        self._add(key, entry)
+        return entry
 
     def forget(self, task: Task) -> None:
-        """Delete the records with the task's settings."""
-        with self._translate_errors(), self._connection:
-            self._connection.execute(f"DELETE FROM repositories WHERE {_SAME_SETTINGS}", _key(task))
+        """Delete the records with the task's settings.
+
+        Raises:
+            StateError: the file cannot be written.
+
+        """
+        self._forget_key(_key(task))
+
+    def forget_entry(self, entry: Entry) -> None:
+        """Delete all records with the repository and the settings of an entry.
+
+        Raises:
+            StateError: the file cannot be written.
+
+        """
+        self._forget_key(bytes.fromhex(self._part(entry, 2).decode("ascii")))
+
+    def _forget_key(self, key: bytes) -> None:
+        if key in self._entries:
+            self._append(_FORGOTTEN, key.hex().encode())
+            self._drop(key)
+
+    def note_run(self, document: Mapping[str, Any]) -> None:
+        """Store options and time of a run.
+
+        Raises:
+            StateError: the file cannot be written.
+
+        """
+        span = self._append(_RUN, _json(document))
+        self._used += span.length - (0 if self._run_span is None else self._run_span.length)
+        self.run, self._run_span = document, span
+
+    def _append(self, *parts: bytes) -> Span:
+        with self._translate_errors():
+            return self._log.append(b"\t".join((_MAGIC + _VERSION, *parts)))
+
+    def compact(self) -> None:
+        """Rewrite the file without the lines that no longer count, and without damaged ones.
+
+        Raises:
+            StateError: the file cannot be written; the old one remains.
+
+        """
+        entries = [(key, entry) for key, found in self._entries.items() for entry in reversed(found)]
+        runs = [self._run_span] if self._run_span is not None else []
+        with self._translate_errors():
+            spans = iter(self._log.rewrite([*runs, *(entry.span for _, entry in entries)]))
+        self._run_span = next(spans) if runs else None
+        self._entries, self._used = {}, sum(span.length for span in runs)
+        for (key, entry), span in zip(entries, spans, strict=True):
+            self._add(key, entry._replace(span=span))
 
     def close(self) -> None:
         """Close the file and release its lock."""
-        self._connection.close()
-        os.close(self._lock)
+        self._log.close()
+        if self._lock is not None:
+            os.close(self._lock)
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise StateError(f"{error.filename or self.path}: {error.strerror}") from error
-        except sqlite3.Error as error:
-            is_full = "full" in str(error) or "disk I/O" in str(error)
-            advice = (
-                "free some space and run the same command again; finished repositories are kept"
-                if is_full
-                else "choose another --state"
-            )
-            raise StateError(f"{self.path} cannot be used ({error}): {advice}") from error
+            advice = f"; {RESUME_HINT}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
+            raise StateError(f"{error.filename or self.path}: {error.strerror}{advice}") from error
 
 
-def _key(task: Task) -> tuple[str, str, str, str]:
-    return task.repository, task.folder, task.settings_key, task.tool_key
+def _key(task: Task) -> bytes:
+    return bytes.fromhex(digest(task.repository, task.folder, task.settings_key, task.tool_key))
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, separators=(",", ":")).encode("ascii")

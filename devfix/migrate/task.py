@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 
 from devfix.engine.cache import tool_version
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.sources.digest import digest
 from devfix.vcs.redaction import redacted
 
-__all__ = ["Publishing", "Task", "Verification", "Work"]
+__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT_S", "Limits", "Publishing", "Task", "Verification", "Work"]
 
+DEFAULT_TIMEOUT_S = 3600.0
+DEFAULT_MEMORY_MB = 4096
 DEFAULT_BRANCH = "devfix/device"
 DEFAULT_AUTHOR = "devfix <devfix@localhost>"
 DEFAULT_MESSAGE = "Keep tensors and modules on the device that computes with them"
@@ -48,15 +51,34 @@ class Verification:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """The limits on the pull requests of a plan.
+
+    Attributes:
+        max_open: the maximum number of open pull requests.
+        max_hourly: the maximum number of pull requests opened within an hour.
+        window: when pull requests may be opened, as in :class:`devfix.migrate.window.Window`; empty for always.
+
+    """
+
+    max_open: int = 50
+    max_hourly: int = 20
+    window: str = ""
+
+
+@dataclass(frozen=True)
 class Publishing:
     """How to publish a patch.
 
     Attributes:
         kind: ``patch`` (a file), ``branch`` (also a commit in the mirror), ``push`` (also on the remote),
-            ``pull-request`` (also proposed).
+            ``pull-request`` (also proposed; the worker only makes the patch).
         branch: the name of the branch, the same in every run.
         author: ``Name <address>``.
-        message: the first line of the commit message.
+        message: the first line of the commit message, and the title of the pull request.
+        labels, reviewers: of the pull request.
+        draft: whether the pull request is a draft.
+        limits: the limits on pull requests, the same for the whole plan.
 
     """
 
@@ -64,9 +86,13 @@ class Publishing:
     branch: str = DEFAULT_BRANCH
     author: str = DEFAULT_AUTHOR
     message: str = DEFAULT_MESSAGE
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    draft: bool = True
+    limits: Limits = Limits()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)  # there may be a million
 class Task:
     """One repository.  Picklable, because it is sent to other processes and machines.
 
@@ -88,6 +114,8 @@ class Task:
         timeout: the time limit of the task in seconds, after which the engine ends the worker.
         memory_mb: the memory limit of a worker for analysis and fixes, in MB; 0 for none.
         done_commits: commits processed before with these settings, whose records remain valid.
+        results: the folder or object store (fsspec URL) to which the worker writes the record; empty to send it to the
+            main machine.
         plan_location: the task's line in the plan (``plan.toml:12``), for errors; empty without a plan.
 
     """
@@ -107,9 +135,10 @@ class Task:
     keep_mirror: bool = True
     scratch: str = ""
     git_timeout: float = 600.0
-    timeout: float = 3600.0
-    memory_mb: int = 4096
+    timeout: float = DEFAULT_TIMEOUT_S
+    memory_mb: int = DEFAULT_MEMORY_MB
     done_commits: tuple[str, ...] = ()
+    results: str = ""
     plan_location: str = ""
 
     @property
@@ -118,19 +147,16 @@ class Task:
         return redacted(self.source)
 
     @property
+    def branch_owner(self) -> str:
+        """The owner of the task's branch: another entry's branch is never replaced."""
+        return f"migrate {self.ref} {self.folder}"
+
+    @property
     def settings_key(self) -> str:
         """Digest of the settings that affect the result, besides the commit and the version of devfix."""
-        settings = {
-            "ref": self.ref,
-            "folder": self.folder,
-            "select": self.select,
-            "ignore": self.ignore,
-            "severity": self.severity,
-            "unsafe_fixes": self.unsafe_fixes,
-            "verification": None if self.verification is None else asdict(self.verification),
-            "publishing": asdict(self.publishing),
-        }
-        return digest(json.dumps(settings, sort_keys=True))
+        analysis = self.ref, self.folder, self.select, self.ignore, self.severity, self.unsafe_fixes
+        asked = self.publishing
+        return _settings_key(analysis, self.verification, (asked.kind, asked.branch, asked.author, asked.message))
 
     @property
     def tool_key(self) -> str:
@@ -152,6 +178,12 @@ class Task:
             seconds=seconds,
             log=redacted(log),
         )
+
+
+@lru_cache(maxsize=4096)  # most tasks of a plan have the same
+def _settings_key(analysis: tuple[object, ...], verification: Verification | None, publishing: tuple[str, ...]) -> str:
+    script = None if verification is None else asdict(verification)
+    return digest(json.dumps([analysis, script, publishing]))
 
 
 #: The function that processes a task: :func:`devfix.migrate.work.migrate`.  It never raises.

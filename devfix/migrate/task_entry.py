@@ -9,7 +9,12 @@ __all__ = ["migrate"]
 
 
 def migrate(task: Task) -> Record:
-    """Call :func:`devfix.migrate.work.migrate`."""
+    """Call :func:`devfix.migrate.work.migrate`, and write the record to ``task.results``, if any."""
     from devfix.migrate.work import migrate as work
 
-    return work(task)
+    record = work(task)
+    if not task.results or record.unchanged:
+        return record
+    from devfix.migrate.results import store
+
+    return store(task, record)

@@ -12,10 +12,10 @@ from typing import Any
 from devfix import config, sources
 from devfix.config import ConfigError, Settings
 from devfix.engine import fixpoint, write
+from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.scan import unparsable
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
-from devfix.migrate.proposing import ProposalError, proposer
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
@@ -112,9 +112,10 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
     if not folder.is_dir() or not folder.resolve().is_relative_to(checkout.folder):
         raise _Failure(_with_plan_location(task, "checkout", f"the repository has no folder {task.folder!r}"))
     stages.enter("scan")
+    scans = MemoryCache()
     with _memory_limit(task.memory_mb):
         settings, files, problems = _read(task, checkout.folder, folder)
-        result.outcome = _add_problems(fixpoint.apply(files, settings), [*problems, *unparsable(files)])
+        result.outcome = _add_problems(fixpoint.apply(files, settings, cache=scans), [*problems, *unparsable(files)])
     if result.outcome.patch.files and task.verification is not None:
         stages.enter("verify")
         _prove(task, result, checkout.folder, folder, settings, files)
@@ -126,32 +127,18 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
     refused = [problem for problem in written.problems if problem not in result.outcome.problems]
     if refused:
         raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
-    _check_stable(task, result.outcome, checkout.folder, folder)
-    if task.publishing.kind != "patch":
-        paths = [sources.display(change.path, str(checkout.folder)) for change in result.outcome.patch.files]
-        result.published = _publish(mirror, checkout, paths, task, result.outcome)
-    if task.publishing.kind == "pull-request" and result.published is not None:
-        result.published = replace(result.published, url=_open_pull_request(task, result, checkout.folder))
+    _check_stable(task, result.outcome, checkout.folder, folder, scans)
+    if task.publishing.kind in ("branch", "push"):  # the main machine opens pull requests
+        result.published = _publish(mirror, checkout, task, result)
 
 
-def _publish(mirror: Mirror, checkout: Checkout, paths: Sequence[str], task: Task, outcome: Outcome) -> Published:
-    """Commit the fixed files; the message lists the fixes."""
+def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) -> Published:
+    """Commit the patch; the message lists the fixes."""
     from devfix.migrate.publishing import publish
 
-    published = publish(mirror, checkout, paths, task.publishing, "\n".join(_describe_fixes(outcome, checkout.folder)))
+    body = "\n".join(_describe_fixes(result.outcome, checkout.folder))
+    published = publish(mirror, task, result.commit, result.diff, body)
     return published if task.keep_mirror else replace(published, mirror="")
-
-
-def _open_pull_request(task: Task, result: _Result, tree: Path) -> str:
-    """Open the pull request of a pushed branch, and return its URL."""
-    try:
-        propose = proposer()
-    except ImportError as error:
-        raise _Failure(f"pull requests need additional packages ({error}): pip install 'devfix[bot]'") from error
-    try:
-        return propose(task, result.outcome, result.verdict, result.commit, result.diff, tree)
-    except ProposalError as error:
-        raise _Failure(f"the branch was pushed, but no pull request was opened: {error}") from error
 
 
 def _location(outcome: Outcome, finding: Finding, tree: Path) -> str:
@@ -216,11 +203,11 @@ def _prove(
         raise _Failure(f"the patch could not be verified: {error}".replace(f"{tree}/", "")) from error
 
 
-def _check_stable(task: Task, outcome: Outcome, tree: Path, folder: Path) -> None:
-    """Analyse the written files again; fail if there are more findings than expected."""
+def _check_stable(task: Task, outcome: Outcome, tree: Path, folder: Path, scans: Cache) -> None:
+    """Analyse the programs that read a written file again; fail if there are more findings than expected."""
     settings, files, _ = _read(task, tree, folder)
     expected = sum(item.status in _OPEN for item in outcome.resolutions)
-    found = [item.finding for item in fixpoint.check(files, settings).resolutions if item.status in _OPEN]
+    found = [item.finding for item in fixpoint.check(files, settings, cache=scans).resolutions if item.status in _OPEN]
     if len(found) > expected:
         example = f"{sources.display(found[0].path, str(tree))}:{found[0].span.line} {found[0].code} {found[0].message}"
         raise _Failure(

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 import re
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
@@ -16,7 +17,7 @@ from devfix import __version__
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["render_page", "script_json", "terminal_text", "visible"]
+__all__ = ["packed", "render_page", "script_json", "terminal_text", "visible"]
 
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 #: Terminal escape sequences: colours, window titles, links.
@@ -66,6 +67,17 @@ def script_json(value: object) -> Markup:
     from markupsafe import Markup
 
     return Markup(json.dumps(value, separators=(",", ":"), allow_nan=False).translate(_MARKUP))
+
+
+def packed(value: object) -> str:
+    """Return compressed JSON in base64, for ``DecompressionStream("deflate")`` in the page.
+
+    Raises:
+        ValueError: a number is not finite.
+
+    """
+    raw = json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+    return base64.b64encode(zlib.compress(raw)).decode("ascii")
 
 
 def visible(text: str) -> str:

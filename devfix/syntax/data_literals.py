@@ -15,6 +15,7 @@ COLLAPSE_THRESHOLD = 200_000
 
 _LONGEST_PERIOD = 8  # lines per record
 _MIN_RUN = 100  # lines; shorter runs stay
+_MAX_KNOWN_LINES = 100_000  # whose shapes are kept in memory
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?\b")
 _STRING = re.compile(r"'[^'\"\\\n]*'|\"[^'\"\\\n]*\"")
 _MAYBE_DEVICE = re.compile(r"cpu|cuda|mps|xpu|hpu|xla|meta|npu|\{", re.IGNORECASE)  # such strings are compared
@@ -30,13 +31,26 @@ def collapse_repeated_literals(text: str) -> str | None:
     if len(text) < COLLAPSE_THRESHOLD:
         return None
     lines = text.splitlines(keepends=True)
-    shape_ids: dict[str, int] = {}
-    shapes = [shape_ids.setdefault(_shape(line), len(shape_ids)) for line in lines]
+    shapes = list(map(_ShapeIds().__getitem__, lines))
     emptied = 0
     for start, end in _collapsible_ranges(shapes):
         emptied += end - start
         lines[start:end] = ["\n"] * (end - start)
     return "".join(lines) if emptied * 2 > len(lines) else None
+
+
+class _ShapeIds(dict[str, int]):
+    """The number of each line's shape; equal lines, which are most of some files, are looked at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._ids: dict[str, int] = {}
+
+    def __missing__(self, line: str) -> int:
+        shape_id = self._ids.setdefault(_shape(line), len(self._ids))
+        if len(self) < _MAX_KNOWN_LINES:
+            self[line] = shape_id
+        return shape_id
 
 
 def _shape(line: str) -> str:
@@ -69,4 +83,6 @@ def _longest_run(shapes: list[int], start: int) -> tuple[int, int]:
             end += 1
         if end > best[1] and end - start >= 3 * period:
             best = (period, end)
+            if end - start >= period + _LONGEST_PERIOD:  # no other period is longer (Fine and Wilf's theorem)
+                break
     return best

@@ -67,6 +67,16 @@ _ADVICE = (
 )
 
 
+#: Lines that report the consequence of an error in another process; its own line is the reason.
+_CONSEQUENCE = re.compile(
+    r"died (?:with|of)|died$|early EOF|unexpected disconnect|hung up unexpectedly|index-pack (?:failed|abnormal)"
+    r"|fetch-pack: |unpack-objects failed|aborting due to possible repository corruption|could not read from remote"
+    r"|protocol error: bad pack header|failed to push some refs|could not fetch [0-9a-f]+ from promisor",
+    re.I,
+)
+_PREFIX = re.compile(r"(?:remote: )?(?:(?:fatal|error|ERROR): )*")
+
+
 class GitError(Exception):
     """A git command failed: the message says why, ``log`` is the end of its error output."""
 
@@ -144,11 +154,20 @@ class Git:
 
     def _failure(self, subcommand: str, code: int, errors: bytes) -> GitError:
         log = redacted(errors.decode("utf-8", "replace").replace(self._url or "\0", redacted(self._url)))
-        lines = [line.strip() for line in log.splitlines() if line.strip()]
-        reported = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
-        reported = reported.removeprefix("fatal: ").removeprefix("error: ") or f"exit code {code}"
+        reported = _reason(log) or f"exit code {code}"
         advice = next((f" ({hint})" for pattern, hint in _ADVICE if pattern.search(log)), "")
         return GitError(f"git {subcommand}: {reported}{advice}", log[-_MAX_LOG:])
+
+
+def _reason(log: str) -> str:
+    """Return the line of git's error output that names the cause, without prefixes."""
+    lines = [line.strip() for line in log.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"(?:remote: )?(?:fatal|error|ERROR):", line)]
+    causes = [line for line in errors if not _CONSEQUENCE.search(line)]
+    remarks = [line for line in lines if line.startswith("remote: ") and not _CONSEQUENCE.search(line)]
+    causes.sort(key=lambda line: "fatal:" not in line)  # errors before it led to it
+    (found, *_) = [*causes, *reversed(remarks), *errors, *lines[-1:], ""]
+    return _PREFIX.sub("", found, count=1)
 
 
 def _subcommand(arguments: Sequence[str]) -> str:

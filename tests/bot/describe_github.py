@@ -15,11 +15,17 @@ _PULL = f"{_REPOSITORY}/pulls/{{pull_number}}"
 _ISSUE = f"{_REPOSITORY}/issues/{{issue_number}}"
 OPERATIONS = (
     ("get", "/user"),
+    ("get", "/orgs/{org}/repos"),
+    ("get", "/users/{username}/repos"),
     ("get", _REPOSITORY),
     ("get", f"{_REPOSITORY}/pulls"),
     ("post", f"{_REPOSITORY}/pulls"),
     ("get", _PULL),
     ("patch", _PULL),
+    ("put", f"{_PULL}/merge"),
+    ("post", f"{_PULL}/requested_reviewers"),
+    ("get", f"{_REPOSITORY}/commits/{{ref}}/check-runs"),
+    ("get", f"{_REPOSITORY}/commits/{{ref}}/status"),
     ("get", f"{_PULL}/files"),
     ("get", f"{_PULL}/reviews"),
     ("post", f"{_PULL}/reviews"),

@@ -28,6 +28,8 @@ class GitHub(Api):
         self.comments, self.reviews, self.inline = {}, {}, {}
         self.next = 100
         self.refuse_pull = None
+        self.conclusions = ["success"]
+        self.repositories = {}
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
@@ -89,6 +91,7 @@ class GitHub(Api):
             else:
                 document[key] = value
         document["labels"] = [self._label(name) for name in pull["labels"]]
+        document["html_url"] = f"https://github.test/lab/nets/pull/{number}"
         return document
 
     def _label(self, name):
@@ -110,6 +113,16 @@ class GitHub(Api):
     def get_repository(self, query, body):
         url = f"{self.url}/git/{self.repository.name}"
         return self.description.example("full-repository", full_name=REPOSITORY, default_branch="main", clone_url=url)
+
+    @route("GET", r"/(?:orgs|users)/(\w+)/repos")
+    def list_repositories(self, owner, query, body):
+        made = [
+            self.description.example(
+                "minimal-repository", **{"clone_url": f"https://github.test/{owner}/{name}.git", **each}
+            )
+            for name, each in self.repositories.items()
+        ]
+        return self._page(made, query, f"/orgs/{owner}/repos")
 
     def _sorted(self, query):
         if query.get("sort") != "created":
@@ -142,6 +155,32 @@ class GitHub(Api):
     def update_pull(self, number, query, body):
         self.pulls[int(number)].update(body)
         return self._pull(int(number))
+
+    @route("PUT", _REPO + r"/pulls/(\d+)/merge")
+    def merge_pull(self, number, query, body):
+        pull = self.pulls[int(number)]
+        if pull["draft"]:
+            raise Answer(405, {"message": "Pull Request is still a draft"})
+        if body["sha"] != pull["head"]["sha"]:
+            raise Answer(409, {"message": "Head branch was modified. Review and try the merge again."})
+        pull.update(state="closed", merged_at="2026-01-03T03:04:05Z")
+        return Answer(200, {"sha": body["sha"], "merged": True, "message": "merged"})
+
+    @route("POST", _REPO + r"/pulls/(\d+)/requested_reviewers")
+    def request_reviewers(self, number, query, body):
+        self.pulls[int(number)]["reviewers"] = [*body["reviewers"], *body["team_reviewers"]]
+        return self._pull(int(number), "pull-request-simple")
+
+    @route("GET", _REPO + r"/commits/(\w+)/check-runs")
+    def check_runs(self, ref, query, body):
+        found = [
+            {**self.description.example("check-run"), "conclusion": each, "head_sha": ref} for each in self.conclusions
+        ]
+        return {"total_count": len(found), "check_runs": found}
+
+    @route("GET", _REPO + r"/commits/(\w+)/status")
+    def combined_status(self, ref, query, body):
+        return self.description.example("combined-commit-status", state="pending", sha=ref, total_count=0)
 
     @route("GET", _REPO + r"/pulls/(\d+)/files")
     def list_files(self, number, query, body):
@@ -189,6 +228,7 @@ class GitHub(Api):
         found = [
             {
                 **self.description.example("pull-request-review", id=each["id"], body=each["body"]),
+                "state": each.get("state", "COMMENTED"),
                 "user": self._user(each["user"]),
             }
             for each in self.reviews.get(int(number), [])

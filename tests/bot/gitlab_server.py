@@ -88,6 +88,14 @@ class GitLab(Api):
     def project(self, query, body):
         return {"id": 1, "default_branch": "main", "http_url_to_repo": f"{self.url}/git/{self.repository.name}"}
 
+    @route("GET", r"/groups/lab(?:/|%2F)core/projects")
+    def projects(self, query, body):
+        assert query["include_subgroups"].lower() == "true"
+        found = [
+            each for each in self.projects_of_group if query.get("with_programming_language", "python") == "python"
+        ]
+        return self._page(found, query)
+
     @route("GET", _PROJECT + "/merge_requests")
     def list_requests(self, query, body):
         found = [
@@ -119,13 +127,32 @@ class GitLab(Api):
 
     @route("PUT", _REQUEST)
     def update_request(self, number, query, body):
-        self._only(body, "title", "description", "add_labels", "state_event")
+        self._only(body, "title", "description", "add_labels", "state_event", "reviewer_ids")
         found = self.requests[int(number)]
         found["labels"] += [label for label in body.pop("add_labels", "").split(",") if label]
         if body.pop("state_event", "") == "close":
             found["state"] = "closed"
         found.update(body)
         return self._request(number)
+
+    @route("GET", _REQUEST + "/approvals")
+    def approvals(self, number, query, body):
+        by = self.requests[int(number)].get("approved_by", [])
+        return {"approved": bool(by), "approved_by": by}
+
+    @route("PUT", _REQUEST + "/merge")
+    def merge(self, number, query, body):
+        self._only(body, "sha", "squash")
+        if self.requests[int(number)]["title"].startswith("Draft: "):
+            raise Answer(405, {"message": "405 Method Not Allowed"})
+        if body["sha"] != self._request(number)["sha"]:
+            raise Answer(409, {"message": "SHA does not match HEAD of source branch"})
+        self.requests[int(number)]["state"] = "merged"
+        return self._request(number)
+
+    @route("GET", "/users")
+    def users(self, query, body):
+        return [{"id": 7, "username": query["username"]}]
 
     @route("GET", _REQUEST + "/diffs")
     def diffs(self, number, query, body):

@@ -2,62 +2,224 @@
 
 from __future__ import annotations
 
+import json
+import time
+from dataclasses import replace
+
 import pytest
 from bot.conftest import BROKEN, CLEAN
-from bot.serving import TOKEN
+from bot.serving import TOKEN, Answer
 
 from devfix.bot.branches import parse_forge_url
 from devfix.bot.skip_reasons import BotError
 from devfix.cli import main
-from devfix.migrate.task import Publishing, Task
-from devfix.migrate.work import migrate
+from devfix.cli.commands.migrate import SUBCOMMANDS
+from devfix.migrate.plan import read_plan
+from devfix.migrate.work import migrate as work
 
 
 @pytest.fixture
-def task(repository, github, tmp_path, monkeypatch):
+def plan(repository, github, tmp_path, monkeypatch):
+    """Writes a plan that opens pull requests for some refs of a repository with a bug."""
     repository.commit(train__py=BROKEN)
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "nets.git").symlink_to(repository.bare)
     monkeypatch.setenv("GITHUB_API_URL", github.url)
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("DEVFIX_CACHE_DIR", str(tmp_path / "cache"))
     source = github.url.replace("://", f"://x-access-token:{TOKEN}@") + "/git/lab/nets.git"
-    folders = {"mirrors": str(tmp_path / "mirrors"), "scratch": str(tmp_path / "scratch")}
-    return Task(0, "nets", source, publishing=Publishing("pull-request"), **folders)
+
+    def write(*refs, **keys):
+        lines = [f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in keys.items()]
+        parts = ["[defaults]", 'result = "pull-request"', *lines]
+        parts += [f'[[repository]]\nurl = "{source}"\nref = "{ref}"' for ref in refs]
+        (tmp_path / "plan.toml").write_text("\n".join(parts) + "\n")
+        return str(tmp_path / "plan.toml")
+
+    return write
 
 
-def test_a_pull_request_is_opened_and_kept(task, github, repository):
-    record = migrate(task)
+@pytest.fixture
+def migrate(capfd, tmp_path):
+    """``devfix migrate`` in this process, with its output folder as the last argument of subcommands."""
 
-    (number,) = github.pulls
-    assert record.reason == "" and record.published.kind == "pull-request"
-    assert github.pulls[number]["head"]["ref"] == "devfix/device" and github.pulls[number]["draft"]
-    body = github.pulls[number]["body"]
-    assert "DEV102" in body and str(task.scratch) not in body and "`train.py:7`" in body
-    assert TOKEN not in record.line()
+    def call(*arguments, code=0):
+        subcommand = arguments[0] in SUBCOMMANDS
+        where = [str(tmp_path / "out")] if subcommand else ["--out", str(tmp_path / "out"), "-j", "1"]
+        with pytest.raises(SystemExit) as exited:
+            main(["migrate", *arguments, *where])
+        captured = capfd.readouterr()
+        assert exited.value.code == code, captured.err
+        return captured.out + captured.err
+
+    return call
+
+
+def test_a_pull_request_is_opened_and_kept(plan, migrate, github, repository, tmp_path):
+    path = plan("main", labels=["bug"], reviewers=["ann", "lab/core"])
+    migrate(path)
+
+    ((number, pull),) = github.pulls.items()
+    assert pull["head"]["ref"] == "devfix/device-main" and pull["base"]["ref"] == "main" and pull["draft"]
+    assert (pull["labels"], pull["reviewers"]) == (["bug"], ["ann", "core"])
+    assert "DEV102" in pull["body"] and "`train.py:7`" in pull["body"] and str(tmp_path) not in pull["body"]
+    assert "device" in repository.there("devfix/device-main", "train.py")
+    (record,) = map(json.loads, (tmp_path / "out" / "records.jsonl").read_text().splitlines())
+    assert record["published"]["url"].endswith(f"/pull/{number}")
+    assert not any(TOKEN.encode() in file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
 
     github.calls.clear()
-    assert migrate(task).published.url == record.published.url != ""
-    assert github.writes() == []
-
-
-def test_what_was_closed_is_not_opened_again(task, github):
-    migrate(task)
-    next(iter(github.pulls.values()))["state"] = "closed"
-
-    assert "has the same patch and was closed" in migrate(task).reason
-
-
-def test_nothing_to_repair_proposes_nothing(task, github, repository):
-    repository.commit(train__py=CLEAN)
-
-    assert migrate(task).outcome.value == "clean"
+    migrate(path)
     assert github.calls == []
 
 
-def test_no_token_is_told(task, monkeypatch):
+def test_workers_need_no_token(plan, github, tmp_path, monkeypatch):
+    """The worker of a cluster makes the patch; the main machine pushes and proposes it."""
+    (task,) = read_plan(plan("main"))
     monkeypatch.delenv("GITHUB_TOKEN")
 
-    assert "no pull request was opened: no token" in migrate(task).reason
+    record = work(replace(task, mirrors=str(tmp_path / "mirrors"), scratch=str(tmp_path / "scratch")))
+
+    assert (record.outcome.value, record.published, bool(record.patch)) == ("fixed", None, True)
+    assert github.calls == []
+
+
+def test_what_was_closed_is_not_opened_again(plan, migrate, github):
+    migrate(plan("main"))
+    next(iter(github.pulls.values()))["state"] = "closed"
+
+    told = migrate(plan("main"), "--no-resume", code=1)
+
+    assert "1 pull requests refused" in told and len(github.pulls) == 1
+    assert "has the same patch and was closed" in migrate("status", "--changes")
+
+
+def test_nothing_to_repair_proposes_nothing(plan, migrate, github, repository):
+    repository.commit(train__py=CLEAN)
+
+    migrate(plan("main"))
+
+    assert github.writes() == []
+
+
+def test_pull_requests_beyond_the_limits_wait(plan, migrate, github, repository):
+    for branch in ("a", "b", "c"):
+        repository.git("push", "-q", "origin", f"main:{branch}")
+
+    told = migrate(plan("main", "a", "b", "c", max_hourly=2))
+
+    assert len(github.pulls) == 2 and sorted(repository.branches()) == ["a", "b", "c", *heads(github), "main"]
+    assert "2 pull requests open, 2 pull requests waiting" in told and "max-hourly is 2" in told
+    assert "would open" in migrate("open", "--dry-run")
+    assert "max-hourly is 2" in migrate("open", code=1)
+    migrate("open", "--max-hourly", "50")
+    assert len(github.pulls) == 4
+    assert "pull requests: 4 open" in migrate("status")
+
+
+def test_outside_the_window_pull_requests_wait(plan, migrate, github, monkeypatch):
+    day = "Mon Tue Wed Thu Fri Sat Sun".split()[(time.gmtime().tm_wday + 3) % 7]
+
+    told = migrate(plan("main", window=f"{day} 00:00-23:59"))
+
+    assert f"pull requests are opened {day} 00:00-23:59 only" in told and github.pulls == {}
+    assert "only (window)" in migrate("open", code=1)
+
+
+def test_a_pull_request_that_somebody_closed_makes_room(plan, migrate, github, repository):
+    repository.git("push", "-q", "origin", "main:a")
+    assert "max-open is 1" in migrate(plan("main", "a", max_open=1))
+    (first,) = github.pulls.values()
+    first["state"] = "closed"
+
+    migrate("open")
+
+    assert [pull["state"] for pull in github.pulls.values()] == ["closed", "open"]
+
+
+def heads(github):
+    return sorted(pull["head"]["ref"] for pull in github.pulls.values())
+
+
+def test_a_new_commit_updates_the_pull_request(plan, migrate, github, repository):
+    migrate(plan("main"))
+    repository.commit(other__py="x = 1\n")
+
+    migrate(plan("main"))
+
+    assert len(github.pulls) == 1
+    assert repository.there("devfix/device-main", "other.py") == "x = 1"
+
+
+def test_pull_requests_are_listed_and_merged_when_their_checks_passed(plan, migrate, github):
+    migrate(plan("main", draft=False))
+    (number,) = github.pulls
+
+    github.conclusions = ["success", "failure"]
+    assert "open, checks failed" in migrate("status", "--changes")
+    assert "its checks: failed" in migrate("merge", code=1)
+    github.conclusions = ["success"]
+    github.reviews[number] = [{"id": 1, "body": "", "state": "CHANGES_REQUESTED", "user": {"login": "ann"}}]
+    assert "a review requests changes" in migrate("merge", code=1)
+    github.reviews[number].append({"id": 2, "body": "", "state": "APPROVED", "user": {"login": "ann"}})
+    assert "would merge" in migrate("merge", "--dry-run") and github.pulls[number]["merged_at"] is None
+
+    assert "merged" in migrate("merge")
+
+    assert github.pulls[number]["merged_at"]
+    assert "pull requests: 1 merged" in migrate("status")
+
+
+def test_a_draft_is_not_merged(plan, migrate, github):
+    migrate(plan("main"))
+
+    assert "it is a draft" in migrate("merge", code=1)
+
+
+def test_the_work_of_others_on_a_branch_is_neither_merged_nor_deleted(plan, migrate, github, repository):
+    migrate(plan("main", draft=False))
+    repository.git("fetch", "-q", "origin")
+    repository.git("checkout", "-q", "-b", "theirs", "origin/devfix/device-main")
+    repository.git("commit", "-q", "--allow-empty", "-m", "mine")
+    repository.git("push", "-q", "origin", "theirs:devfix/device-main")
+    theirs = repository.git("rev-parse", "theirs")
+
+    assert "somebody else pushed to its branch" in migrate("merge", code=1)
+    migrate("close")
+
+    assert [pull["state"] for pull in github.pulls.values()] == ["closed"]
+    assert repository.git("ls-remote", "origin", "devfix/device-main").startswith(theirs)
+
+
+def test_a_pull_request_that_a_person_stopped_is_left_alone(plan, migrate, github):
+    migrate(plan("main", draft=False))
+    (number,) = github.pulls
+    github.say(number, "stop")
+
+    assert "ann stopped devfix" in migrate("merge", code=1)
+    assert "ann stopped devfix" in migrate("close", code=1)
+    assert github.pulls[number]["state"] == "open"
+
+
+def test_pull_requests_are_closed_in_one_go(plan, migrate, github, repository):
+    migrate(plan("main"))
+    (number,) = github.pulls
+
+    assert "would close" in migrate("close", "--dry-run")
+    migrate("close", "--comment", "not now")
+
+    assert github.pulls[number]["state"] == "closed" and repository.branches() == ["main"]
+    assert github.comments[number][-1]["body"] == "not now"
+    assert json.loads(migrate("status", "--output-format", "json"))["changes"]["closed"] == 1
+
+
+def test_no_connection_leaves_it_waiting(plan, migrate, github):
+    github.troubles = [("POST", Answer(500, {"message": "down"}))] * 10
+
+    assert "1 pull requests waiting" in migrate(plan("main"), code=1)
+    assert "1 in pull request: GitHub: a pull request from devfix/device-main: 500 down" in migrate("status")
+    github.troubles.clear()
+    assert "opened" in migrate("open")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +240,7 @@ def test_nothing_is_done_where_nothing_can_be_proposed(repository, capfd, tmp_pa
 
     told = capfd.readouterr().err
     assert (exited.value.code, words in told, "secret" in told) == (2, True, False)
-    assert not (tmp_path / "out" / "state.sqlite").exists()
+    assert not (tmp_path / "out" / "state.log").exists()
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 from bot.gitlab_server import REPOSITORY, GitLab
 from bot.serving import TOKEN, Answer
+
+from devfix.bot.migration import HostedForges
+from devfix.migrate.changes import Change, ChangeState
+from devfix.migrate.proposing import Progress, Refused
+from devfix.migrate.record import Published
+from devfix.migrate.task import Publishing, Task
+from devfix.migrate.work import migrate as work
 
 FIXED = "    loss = model(torch.randn(8, 4).to(device)).sum()"
 
@@ -161,3 +170,48 @@ def test_a_dry_run_writes_nothing(bot, gitlab, main):
     assert result.code == 0, result.stderr
     assert (gitlab.writes(), main.branches()) == ([], ["main"])
     assert f"POST {gitlab.url}/api/v4/projects/lab%2Fnets/merge_requests (not sent)" in result.stderr
+
+
+@pytest.fixture
+def proposed(gitlab, repository, monkeypatch, tmp_path):
+    """The record of a repaired repository and its merge request, which is not opened yet."""
+    repository.commit(train__py=BROKEN)
+    monkeypatch.setenv("CI_SERVER_URL", gitlab.url)
+    monkeypatch.setenv("GITLAB_TOKEN", TOKEN)
+    folders = {"mirrors": str(tmp_path / "mirrors"), "scratch": str(tmp_path / "scratch")}
+    publishing = Publishing("pull-request", labels=("bug",), reviewers=("ann",), draft=False)
+    task = Task(0, "nets", str(repository.bare), publishing=publishing, **folders)
+    return replace(work(task), repository=f"{gitlab.url}/lab/nets.git"), Change.of(task)
+
+
+def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, gitlab, repository):
+    record, change = proposed
+    forges = HostedForges()
+
+    url, commit = forges.open(record, change)
+    record = replace(record, published=Published("pull-request", commit=commit))
+    ((number, request),) = gitlab.requests.items()
+    assert (url, request["labels"], request["reviewer_ids"]) == (request["web_url"], ["bug"], [7])
+    assert repository.there("devfix/device", "train.py") and commit == gitlab._request(number)["sha"]
+
+    change = replace(change, url=url)
+    assert forges.progress(record, change) == Progress(ChangeState.OPEN)
+    request.update(head_pipeline={"status": "success"}, approved_by=[{"user": {"id": 7}}])
+    assert forges.progress(record, change) == Progress(ChangeState.OPEN, "passed", "approved")
+    with pytest.raises(Refused, match="settings decide about rebasing"):
+        forges.merge(record, change, "rebase")
+    forges.merge(record, change, "squash")
+    assert forges.progress(record, change) == Progress(ChangeState.MERGED)
+
+
+def test_a_merge_request_of_a_migration_is_closed(proposed, gitlab, repository):
+    record, change = proposed
+    forges = HostedForges()
+    url, commit = forges.open(record, change)
+    record, change = replace(record, published=Published("pull-request", commit=commit)), replace(change, url=url)
+
+    forges.close(record, change, "not now")
+
+    ((number, request),) = gitlab.requests.items()
+    assert (request["state"], repository.branches()) == ("closed", ["main"])
+    assert gitlab.notes[number][-1]["body"] == "not now"

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from devfix.cli import cli
+from devfix.cli.commands.migrate import SUBCOMMANDS
 from devfix.testing import RuleTest
 
 if sys.version_info >= (3, 11):
@@ -57,10 +58,8 @@ def command_of(words):
     """The command that the first words name, and the words behind it."""
     command = cli.get_command(click.Context(cli), words[0])
     rest = words[1:]
-    if words[:2] == ["migrate", "init"]:
-        from devfix.cli.commands.migrate import init
-
-        return init, words[2:]
+    if words[0] == "migrate" and rest and rest[0] in SUBCOMMANDS:
+        return SUBCOMMANDS[rest[0]], rest[1:]
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
         command, rest = command.get_command(click.Context(command), rest[0]), rest[1:]
     return command, rest

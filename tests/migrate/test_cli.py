@@ -3,12 +3,14 @@
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 
 import pytest
+
+from devfix.migrate.plan import read_plan
+from devfix.migrate.state import State
 
 
 @pytest.fixture
@@ -43,10 +45,10 @@ OUTCOMES = [(f"r{number}", "fixed" if number % 3 == 0 else "clean") for number i
 
 def rows(tmp_path):
     """The state without what differs from run to run."""
-    connection = sqlite3.connect(tmp_path / "devfix-migrate" / "state.sqlite")
-    found = connection.execute("SELECT record FROM repositories ORDER BY repository").fetchall()
-    connection.close()
-    return [without_times(line) for (line,) in found]
+    state = State(str(tmp_path / "devfix-migrate" / "state.log"), writable=False)
+    found = [without_times(state.document(entry)) for entry in state.latest()]
+    state.close()
+    return found
 
 
 def without_times(line):
@@ -185,7 +187,7 @@ def test_a_wrong_shard_is_told(devfix, repositories, value):
 def test_a_state_that_cannot_be_written_is_one_line(devfix, repositories, tmp_path):
     (tmp_path / "file").write_text("")
 
-    done = devfix("migrate", "all", "--state", "file/state.sqlite", code=2)
+    done = devfix("migrate", "all", "--state", "file/state.log", code=2)
 
     assert len(done.stderr.splitlines()) == 1 and "file" in done.stderr
 
@@ -201,9 +203,7 @@ def test_a_token_goes_nowhere(devfix, tmp_path):
     assert done.stdout.count("no connection") >= 2
     assert secret not in done.stdout + done.stderr
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {"state.sqlite", "migrate.log", "records.jsonl", "devfix-plan.toml", "report.html"} <= {
-        p.name for p in files
-    }
+    assert {"state.log", "migrate.log", "records.jsonl", "devfix-plan.toml", "report.html"} <= {p.name for p in files}
     for path in files:
         assert secret.encode() not in path.read_bytes(), path
     assert 'url = "https://127.0.0.1:1/a.git"' in (tmp_path / "devfix-plan.toml").read_text()
@@ -213,3 +213,83 @@ def test_a_scheduler_is_for_dask(devfix, repositories):
     told = devfix("migrate", "all", "--engine", "local", "--scheduler", "tcp://127.0.0.1:1", code=2).stderr
 
     assert "--scheduler is for --engine dask" in told
+
+
+def test_status_and_report_read_the_state(devfix, repositories, tmp_path):
+    (tmp_path / "list").write_text("all/r0\nall/r1\nnowhere\n")
+    devfix("migrate", "list", code=1)
+
+    told = devfix("migrate", "status").stdout
+    assert "not running" in told and "3 of 3 repositories done, 1 fixed, 1 clean, 1 failed" in told
+    assert "1 in fetch: no such folder: REPOSITORY" in told
+    found = json.loads(devfix("migrate", "status", "devfix-migrate", "--output-format", "json").stdout)
+    assert (found["total"], found["left"], found["running"], found["outcomes"]["failed"]) == (3, 0, False, 1)
+
+    records = (tmp_path / "devfix-migrate" / "records.jsonl").read_text()
+    assert devfix("migrate", "report", "--output-format", "jsonl").stdout == records
+    sarif = json.loads(devfix("migrate", "report", "--output-format", "sarif").stdout)
+    assert [len(run["results"]) for run in sarif["runs"]] == [1, 0, 0]
+    devfix("migrate", "report", "-o", "page.html")
+    assert "nowhere" in (tmp_path / "page.html").read_text()
+
+
+def test_status_while_a_run_is_in_progress(devfix, repositories, tmp_path):
+    (tmp_path / "all" / "r0").rename(tmp_path / "all" / "a")
+    state = State(str(tmp_path / "devfix-migrate" / "state.log"))
+    state.note_run({"plan": "plan.toml", "tasks": 8, "started": time.time() - 10})
+    for number, task in enumerate(read_plan(str(tmp_path / "all"))[:4]):
+        state.put(task, task.failed("fetch", f"no connection {number}"))
+
+    told = devfix("migrate", "status").stdout
+
+    assert told.startswith(
+        "plan.toml: running\n4 of 8 repositories done, 4 failed\n0.4 per second, 10 s for the other 4"
+    )
+    state.close()
+
+
+def test_retry_repeats_the_failures_that_match(devfix, repositories, tmp_path):
+    (tmp_path / "list").write_text("all/r1\nlate\nnowhere\n")
+    devfix("migrate", "list", code=1)
+    (repositories / "r2").rename(tmp_path / "late")
+
+    assert "no failed repository matches" in devfix("migrate", "retry", "--stage", "scan").stderr
+    told = devfix("migrate", "retry", "--match", "late", code=1).stderr
+
+    assert "2 clean, 1 failed, 2 from earlier runs" in told
+    assert "2 clean" in devfix("migrate", "status").stdout
+
+
+def test_a_damaged_state_costs_the_damaged_entries(devfix, repositories, tmp_path):
+    devfix("migrate", "all")
+    path = tmp_path / "devfix-migrate" / "state.log"
+    lines = path.read_bytes().splitlines(keepends=True)
+    lines[2] = lines[2].replace(b"train", b"TRAIN", 1) if b"train" in lines[2] else lines[2][:50] + b"?" + lines[2][51:]
+    path.write_bytes(b"".join(lines))
+
+    done = devfix("migrate", "all")
+
+    assert "1 entry is damaged; these repositories are processed again" in done.stderr
+    assert done.stderr.splitlines()[-1] == "6 repositories, 2 fixed, 4 clean, 5 from earlier runs"
+
+
+def test_a_state_that_is_not_there_is_told(devfix):
+    told = devfix("migrate", "status", "nowhere", code=2).stderr
+
+    assert told == "devfix: nowhere: no such state: run devfix migrate PLAN --out nowhere first\n"
+
+
+def test_help_lists_the_subcommands(devfix):
+    told = devfix("migrate", "--help").stdout
+
+    assert all(name in told for name in ("init", "status", "retry", "report", "open", "merge", "close"))
+
+
+def test_results_go_to_a_shared_folder(devfix, repositories, tmp_path):
+    devfix("migrate", "all", "--results", "shared")
+
+    assert len(list((tmp_path / "shared").glob("*.json"))) == 6
+    assert not list((tmp_path / "devfix-migrate" / "patches").iterdir())
+    lines = devfix("migrate", "report", "--output-format", "jsonl").stdout.splitlines()
+    assert [bool(json.loads(line)["patch"]) for line in lines] == [number % 3 == 0 for number in range(6)]
+    assert "6 from earlier runs" in devfix("migrate", "all", "--results", "shared").stderr

@@ -60,7 +60,7 @@ class Cluster:
     def _start(self, *arguments, **more):
         environment = {
             **os.environ,
-            "PYTHONPATH": str(TESTS),
+            "PYTHONPATH": f"{TESTS.parent}:{TESTS}",  # the code beside these tests
             "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1",
             "DASK_TEMPORARY_DIRECTORY": str(self.logs),
             **more,

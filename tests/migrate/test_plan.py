@@ -1,7 +1,5 @@
 """Plans: what they say, and which line is wrong."""
 
-import os
-
 import pytest
 
 from devfix.config import ConfigError
@@ -61,7 +59,7 @@ select = []
     assert (first.ref, first.folder, first.severity) == ("main", "lab/training", "latent")
     assert first.select == ("DEV1", "DEV301") and third.select == ()
     assert first.verification == Verification("train.py", ("--epochs", "1"), device="sim", max_steps=5)
-    assert first.publishing == Publishing("branch", "devfix/device-lab-training", "A Bot <bot@example.org>")
+    assert first.publishing == Publishing("branch", "devfix/device-main-lab-training", "A Bot <bot@example.org>")
     assert second.verification is None, "nothing is run where no script is named"
     assert (second.publishing.kind, second.publishing.branch, second.timeout) == ("push", "fix", 60.0)
     assert [task.number for task in (first, second, third)] == [0, 1, 2]
@@ -94,6 +92,8 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
         (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "would be overwritten"),
         (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "the branch would be deleted"),
+        ('[defaults]\nwindow = "at night"\n', 2, "window: 'at night' is not of the form"),
+        (REPOSITORY + "max-open = 3\n", 3, "unknown key 'max-open'"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
         (REPOSITORY + REPOSITORY, 3, "is a duplicate of "),
         (
@@ -101,8 +101,6 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
             4,
             "the name 'a' is a duplicate",
         ),
-        ('[[repository]]\npath = "nowhere"\n', 2, "no such folder"),
-        ('[[repository]]\npath = "."\n', 2, "is not a git repository"),
         ('[[repository]]\nurl = "nowhere"\n', 2, "is not a URL that git accepts"),
         (f'[[repository]]\nurl = "gopher://me:{SECRET}@h/a"\n', 2, "is not a URL"),
         ('[[repository]]\nref = "main"\n', 1, "a repository needs a url or a local path"),
@@ -121,12 +119,46 @@ def test_an_error_names_its_line(plan, text, line, message):
     assert SECRET not in str(caught.value)
 
 
-def test_a_folder_that_may_not_be_read(plan, repository, monkeypatch):
-    """Root, who often runs tests, may read everything: the system is asked in one place."""
-    monkeypatch.setattr(os, "access", lambda path, mode: path != str(repository))
+PUSHED = '[defaults]\nresult = "push"\n'
 
-    with pytest.raises(ConfigError, match=r"plan.toml:2: no permission to read"):
-        read_plan(plan(REPOSITORY))
+
+def entries(*places, extra=""):
+    return PUSHED + "".join(f'[[repository]]\nurl = "{url}"\nref = "{ref}"\n{extra}' for url, ref in places)
+
+
+def test_each_ref_has_its_branch(plan):
+    commit = "0123456789" * 4
+    tasks = read_plan(plan(entries(*(("https://h/a", ref) for ref in ("main", "lab/next", commit)))))
+
+    branches = [task.publishing.branch for task in tasks]
+    assert branches == ["devfix/device-main", "devfix/device-lab-next", "devfix/device-012345678901"]
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        (("https://h/a", "x/y"), ("https://h/a", "x-y")),
+        (("https://h/a", "x"), ("https://h/a.git/", "y")),
+        (("https://me@h/a", "x"), ("git@H:a.git", "y")),
+        (("https://h/a", "x"), ("ssh://git@h/a", "x")),
+    ],
+    ids=["equal names", "suffix", "ssh", "equal refs"],
+)
+def test_two_entries_with_one_branch_are_refused_before_work_begins(plan, places):
+    path = plan(entries(*places, extra="" if places[0][1] in ("x/y", places[1][1]) else 'branch = "fix"\n'))
+
+    with pytest.raises(ConfigError, match=r"belongs to .*plan.toml:3: set branch for one of them"):
+        read_plan(path)
+
+
+def test_patches_need_no_branch(plan):
+    assert len(read_plan(plan(entries(("https://h/a", "x/y"), ("https://h/a", "x-y")).replace("push", "patch")))) == 2
+
+
+def test_a_repository_that_is_missing_is_found_out_later(plan, repository):
+    text = '[[repository]]\npath = "nowhere"\n' + REPOSITORY
+
+    assert [task.name for task in read_plan(plan(text))] == ["nowhere", "project"]
 
 
 def test_a_list(plan, repository):
@@ -142,8 +174,8 @@ def test_a_list(plan, repository):
 
 @pytest.mark.parametrize(
     ("text", "line"),
-    [("project\nproject\n", 2), ("a b c d\n", 1), ("project -x\n", 1), ("project\nnowhere\n", 2)],
-    ids=["duplicate", "too many words", "ref", "missing"],
+    [("project\nproject\n", 2), ("a b c d\n", 1), ("project -x\n", 1)],
+    ids=["duplicate", "too many words", "ref"],
 )
 def test_an_error_in_a_list_names_its_line(plan, text, line):
     path = plan(text, "list.txt")
@@ -184,7 +216,7 @@ def test_every_remark_of_the_template_holds(tmp_path, repository, plan):
 
     (task,) = read_plan(plan(said, "said.toml"))
 
-    assert task.publishing == Publishing()
+    assert task.publishing == Publishing(branch="devfix/device-main"), "its ref is appended"
     assert task.verification.device == "auto" and task.verification.setup == "--write-checkpoint"
     assert (task.timeout, task.memory_mb, task.ref) == (3600.0, 4096, "main")
 

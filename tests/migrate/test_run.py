@@ -55,7 +55,7 @@ def migrated(tmp_path):
 
     def run(names=NAMES, choice=EVERYTHING, work=work):
         engine = InThisProcess()
-        state = State(str(tmp_path / "state.sqlite"))
+        state = State(str(tmp_path / "state.log"))
         try:
             tasks = select_tasks(tasks_of(names), choice, str(tmp_path / "scratch"))
             migration = Migration(tasks, choice, state, str(tmp_path / "out"))
@@ -118,6 +118,24 @@ def test_an_interruption_loses_what_was_in_flight_only(migrated, tmp_path):
     assert tally.reused == 3  # from the end: fixed2, lost, broken
     undisturbed = [json.loads(line) for line in lines]
     assert [each["outcome"] for each in undisturbed] == ["fixed", "clean", "not-fixed", "failed", "failed", "fixed"]
+
+
+@pytest.mark.parametrize("name", ["fixed1", "lost"], ids=["the worker is asked", "the worker is not asked"])
+def test_a_record_that_cannot_be_read_is_made_again(migrated, monkeypatch, name):
+    """Its checksum is right, but it has another version."""
+    line = Record.line
+    monkeypatch.setattr(
+        Record,
+        "line",
+        lambda self: line(self).replace('"schema_version":2', '"schema_version":1', self.name == name),
+    )
+    migrated(("fixed1", "clean", "lost"))
+    monkeypatch.undo()
+
+    _, tally, lines = migrated(("fixed1", "clean", "lost"))
+
+    assert tally.reused == 2
+    assert [Record.from_line(line).outcome.value for line in lines] == ["fixed", "clean", "failed"]
 
 
 def test_a_patch_of_an_earlier_commit_goes(migrated, tmp_path):

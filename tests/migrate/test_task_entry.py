@@ -14,7 +14,7 @@ def test_it_is_the_work(task):
 
 def test_handing_it_out_imports_neither_the_analysis_nor_libcst():
     program = (
-        "import sys, devfix.cli._migrating, devfix.migrate.task_entry, devfix.migrate.plan, devfix.migrate.run, "
+        "import sys, devfix.cli.migrating.run, devfix.migrate.task_entry, devfix.migrate.plan, devfix.migrate.run, "
         "devfix.migrate.state, devfix.report.migrations.progress, devfix.migrate.engines.local; "
         "print(*sys.modules)"
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from devfix.engine import parallel_scan
 from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.mirrors import Mirror
 from devfix.migrate.record import RepositoryOutcome
@@ -106,6 +107,39 @@ def test_a_wrong_configuration_is_told(task, repository, commit):
     assert record.reason.startswith("pyproject.toml: unknown key tool.devfix.selekt")
 
 
+def test_a_configuration_that_is_nested_too_deeply_is_told(task, repository, commit):
+    commit(repository, {"pyproject.toml": f"[tool.devfix]\nselect = {'[' * 5000}\n"})
+
+    record = migrate(task)
+
+    assert (record.stage, record.reason) == ("scan", "pyproject.toml: too deeply nested")
+
+
+def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
+    blob = git("rev-parse", "HEAD:train.py", cwd=repository)
+    damaged = repository / ".git" / "objects" / blob[:2] / blob[2:]
+    damaged.chmod(0o600)
+    damaged.write_bytes(b"damaged")
+
+    record = migrate(task)
+
+    assert record.outcome is RepositoryOutcome.FAILED
+    assert blob in record.reason and "died" not in record.reason, record.log
+
+
+def test_what_reads_no_changed_file_is_scanned_once(task, repository, commit, clean, monkeypatch):
+    commit(repository, {f"other{number}.py": f"{clean}# {number}\n" for number in range(3)})
+    scanned = []
+    scan_program = parallel_scan.scan_program
+    monkeypatch.setattr(
+        parallel_scan, "scan_program", lambda space, path: scanned.append(Path(path).name) or scan_program(space, path)
+    )
+
+    assert migrate(task).outcome is RepositoryOutcome.FIXED
+
+    assert sorted(scanned) == ["other0.py", "other1.py", "other2.py", "train.py", "train.py"]
+
+
 def test_a_sub_folder(task, repository, commit, broken):
     commit(repository, {"lab/train.py": broken})
 
@@ -120,10 +154,12 @@ def test_a_sub_folder(task, repository, commit, broken):
     [
         ({"ref": "develop"}, "plan.toml:4: there is no branch, tag or commit 'develop'"),
         ({"folder": "nowhere"}, "plan.toml:4: the repository has no folder 'nowhere'"),
-        ({"source": "file:///nowhere/at/all"}, "there is no such repository"),
+        ({"source": "file:///nowhere/at/all"}, "plan.toml:4: no such folder: /nowhere/at/all"),
+        ({"source": "/nowhere"}, "plan.toml:4: no such folder: /nowhere"),
+        ({"source": os.path.dirname(__file__)}, "is not a git repository"),
         ({"source": f"https://me:{SECRET}@127.0.0.1:1/a.git"}, "no connection"),
     ],
-    ids=["ref", "folder", "source", "url"],
+    ids=["ref", "folder", "file", "path", "no repository", "url"],
 )
 def test_what_the_plan_got_wrong(task, change, reason):
     record = migrate(replace(task, plan_location="plan.toml:4", **change))
@@ -131,6 +167,13 @@ def test_what_the_plan_got_wrong(task, change, reason):
     assert record.outcome is RepositoryOutcome.FAILED
     assert reason in record.reason
     assert SECRET not in record.line()
+
+
+def test_a_folder_that_may_not_be_read(task, repository, monkeypatch):
+    """Root, who often runs tests, may read everything: the system is asked in one place."""
+    monkeypatch.setattr(os, "access", lambda path, mode: path != str(repository))
+
+    assert "no permission to read" in migrate(task).reason
 
 
 def test_a_token_is_written_nowhere(task, tmp_path, repository):
@@ -204,6 +247,91 @@ def test_a_branch_that_somebody_worked_on_is_left_alone(task, remote, git, repos
     assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
     assert "person@example.org" in record.reason
     assert git("rev-parse", "devfix/device", cwd=remote) == before
+
+
+def test_what_another_entry_pushed_is_not_overwritten(task, remote, git):
+    """Also with one name for both branches, and one author: a plan of a colleague, or the same URL in another form."""
+    git("branch", "next", "main", cwd=remote)
+    first, second = (
+        replace(task, source=f"file://{remote}", ref=ref, publishing=Publishing("push", "fix"))
+        for ref in ("main", "next")
+    )
+    pushed = migrate(first).published.commit
+
+    record = migrate(second)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
+    assert "the branch fix has a commit by another entry or command of devfix" in record.reason
+    assert git("rev-parse", "fix", cwd=remote) == pushed == migrate(first).published.commit
+
+
+def test_a_change_in_the_name_of_devfix_is_not_overwritten(task, remote, git, tmp_path):
+    """A person amends the commit and keeps its message and author."""
+    task = replace(task, source=f"file://{remote}", publishing=Publishing("push", author="A <person@example.org>"))
+    migrate(task)
+    git("clone", "-q", "-b", "devfix/device", str(remote), str(tmp_path / "theirs"), cwd=tmp_path)
+    (tmp_path / "theirs" / "train.py").write_text("# mine\n")
+    git("commit", "-q", "-a", "--amend", "--no-edit", cwd=tmp_path / "theirs")
+    git("push", "-q", "-f", "origin", "devfix/device", cwd=tmp_path / "theirs")
+    theirs = git("rev-parse", "devfix/device", cwd=remote)
+
+    record = migrate(task)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "publish")
+    assert git("rev-parse", "devfix/device", cwd=remote) == theirs
+
+
+def test_the_default_branch_is_not_a_place_for_patches(task, remote, git):
+    before = git("rev-parse", "main", cwd=remote)
+
+    record = migrate(replace(task, source=f"file://{remote}", publishing=Publishing("push", "main")))
+
+    assert "main is the default branch of the remote" in record.reason
+    assert git("rev-parse", "main", cwd=remote) == before
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    ["*.py eol=crlf", "*.py ident", "*.py text eol=crlf ident", "*.py text=auto", "*.py working-tree-encoding=UTF-16"],
+)
+def test_attributes_convert_nothing(task, tmp_path, make, git, broken, attributes):
+    """The patch fits a fresh clone, in which git converts the files as the attributes say."""
+    script = broken.replace("    batch = torch", "    # $Id$\n    batch = torch")
+    repository = make(tmp_path / "source", {".gitattributes": f"{attributes}\n", "notes.txt": "x\n"})
+    (repository / "train.py").write_text(script)
+    blob = git("hash-object", "-w", "--no-filters", "train.py", cwd=repository)
+    git("update-index", "--add", "--cacheinfo", f"100644,{blob},train.py", cwd=repository)
+    git("commit", "-q", "-m", "script", cwd=repository)
+
+    record = migrate(replace(task, source=str(repository), publishing=Publishing("branch")))
+
+    assert (record.outcome, record.reason) == (RepositoryOutcome.FIXED, "")
+    published = git("show", "devfix/device:train.py", cwd=record.published.mirror)
+    assert published.count("\r") == 0 and "$Id$" in published
+    if "encoding" not in attributes:
+        git("clone", "-q", f"file://{repository}", str(tmp_path / "clone"), cwd=tmp_path)
+        (tmp_path / "patch").write_bytes(record.patch.encode())
+        git("apply", "--check", "--index", str(tmp_path / "patch"), cwd=tmp_path / "clone")
+
+
+@pytest.mark.parametrize("verified", [False, True], ids=["scanned", "verified"])
+def test_filters_of_the_user_do_not_run(task, repository, commit, tmp_path, monkeypatch, verified):
+    """As git-lfs configures one: the repository chooses the files."""
+    configuration = tmp_path / "gitconfig"
+    run = f"sh -c 'touch {tmp_path}/ran; cat'"
+    configuration.write_text(
+        f'[filter "lfs"]\n\tsmudge = "{run}"\n\tclean = "{run}"\n\trequired = true\n'
+        f"[core]\n\tattributesFile = {tmp_path}/attributes\n"
+    )
+    (tmp_path / "attributes").write_text("*.py filter=lfs\n")
+    commit(repository, {".gitattributes": "*.py filter=lfs\n"})
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(configuration))
+    verification = Verification("train.py", device="sim", timeout=60.0) if verified else None
+
+    record = migrate(replace(task, publishing=Publishing("branch"), verification=verification))
+
+    assert record.outcome is RepositoryOutcome.FIXED
+    assert not (tmp_path / "ran").exists()
 
 
 def test_a_link_that_leads_out_is_left_alone(task, repository, commit, broken, tmp_path):

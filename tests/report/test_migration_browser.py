@@ -15,7 +15,9 @@ def opened(shown):
     """Open the page of some records."""
 
     def made(records=None, part="", **options):
-        return shown(migration_page.page(migrations.one_of_each() if records is None else records), part, **options)
+        page = shown(migration_page.page(migrations.one_of_each() if records is None else records), part, **options)
+        page.locator("html[data-ready]").wait_for(state="attached")  # its rows are unpacked
+        return page
 
     return made
 
@@ -97,6 +99,37 @@ def test_text_is_searched_in_diffs_logs_and_findings(opened, text, found):
 
     count(page, len(found))
     assert names(page) == found
+
+
+@pytest.fixture
+def many():
+    """Three pages of repositories."""
+    return [*(migrations.record(number) for number in range(500)), migrations.fixed(500)]
+
+
+def test_many_repositories_are_shown_by_pages(opened, many):
+    page = opened(many)
+    pages = page.get_by_role("navigation", name="Pages")
+
+    assert names(page)[:2] == ["fixed-500", "clean-0"] and len(names(page)) == 200
+    assert pages.get_by_role("button", name="Previous").is_disabled()
+    pages.get_by_role("button", name="Next").click()
+    assert names(page)[0] == "clean-199"
+    pages.get_by_label("Page").fill("3")
+    pages.get_by_label("Page").press("Enter")
+    assert names(page)[-1] == "clean-499" and pages.get_by_role("button", name="Next").is_disabled()
+    opener(page, "clean-499").click()
+    assert page.get_by_text("https://git.example.org/team/499").is_visible()
+
+
+def test_filters_and_links_reach_all_pages(opened, many):
+    page = opened(many, "#clean-450")
+
+    assert page.locator("tr.details").count() == 1 and page.locator(":focus").inner_text() == "clean-450"
+    page.get_by_label("Text", exact=True).fill("team/42")
+    count(page, 11)
+    assert names(page) == ["clean-42", *(f"clean-{number}" for number in range(420, 430))]
+    assert page.get_by_role("navigation", name="Pages").is_hidden()
 
 
 def test_a_row_opens_unless_its_text_is_being_selected(opened):

@@ -5,6 +5,7 @@ import hashlib
 import html.parser
 import json
 import re
+import zlib
 from dataclasses import replace
 
 import migrations
@@ -49,11 +50,13 @@ class Page(html.parser.HTMLParser):
 
     @property
     def details(self):
-        return [json.loads(text) for attributes, text in self.scripts if attributes.get("class") == "details"]
+        blocks = [unpacked(text) for attributes, text in self.scripts if attributes.get("class") == "block"]
+        assert all(len(block) == 100 for block in blocks[:-1])
+        return [blocks[row[10] // 100][row[10] % 100] for row in self.index]
 
     @property
     def index(self):
-        return next(json.loads(text) for attributes, text in self.scripts if attributes.get("id") == "index")
+        return next(unpacked(text) for attributes, text in self.scripts if attributes.get("id") == "index")
 
     @property
     def own(self):
@@ -62,6 +65,10 @@ class Page(html.parser.HTMLParser):
     @property
     def policy(self):
         return next(found["content"] for _, found in self.elements if found.get("http-equiv"))
+
+
+def unpacked(text):
+    return json.loads(zlib.decompress(base64.b64decode(text)))
 
 
 def page(records, **options):
@@ -105,6 +112,27 @@ def test_of_too_many_those_without_trouble_are_counted_and_not_listed():
 
     assert [row[0] for row in read.index] == ["failed-9", "clean-0", "clean-1"]
     assert "10 repositories" in read.text and "7 more repositories are counted above but not listed" in read.text
+
+
+def test_many_repositories_are_listed_in_small_space_and_few_are_rows_of_the_document():
+    clean = [migrations.record(number) for number in range(5000)]
+    read = page([*clean, *map(migrations.fixed, range(5000, 5250))])
+
+    openers = [found for tag, found in read.elements if tag == "button" and found.get("class") == "open"]
+    assert len(openers) == 200 and len(read.index) == len(read.details) == 5250
+    assert [row[0] for row in read.index[:2]] == ["fixed-5000", "fixed-5001"]
+    assert [found["facts"][0][1].rpartition("/")[2] for found in read.details[249:252]] == ["5249", "0", "1"]
+    assert len(migration_page.page(clean)) < 5000 * 80
+
+
+def test_patches_beyond_a_number_have_no_colours(monkeypatch):
+    monkeypatch.setattr(migration_page, "_MAX_COLOURED", migrations.PATCH.count("\n"))
+
+    first, second = page([migrations.fixed(0), migrations.fixed(1)]).details
+
+    pieces = [found["diff"][0]["hunks"][0][3][0] for found in (first, second)]
+    assert ["keyword" in piece for piece in pieces] == [True, False]
+    assert "".join(pieces[0][2::2]) == pieces[1][2]
 
 
 def test_a_page_of_nothing_is_a_page():

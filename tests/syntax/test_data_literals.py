@@ -6,10 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.sources import SourceFile
+from devfix.syntax import data_literals
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD, collapse_repeated_literals
 
 STATEMENTS = "TABLE.append(torch.tensor([0.125, -1e-3, 5]))\n"
@@ -62,6 +65,34 @@ def test_lines_that_name_devices_are_not_alike():
     short = collapse_repeated_literals("import torch\nX = []\n" + "".join(lines)) or "".join(lines)
 
     assert "'cpu'" in short and "'cuda'" in short
+
+
+def test_equal_lines_are_looked_at_once(monkeypatch):
+    seen = []
+    shape = data_literals._shape
+    monkeypatch.setattr(data_literals, "_shape", lambda line: seen.append(line) or shape(line))
+
+    collapse_repeated_literals(long("x = 1\n"))
+
+    assert seen == ["import torch\n", "x = 1\n"]
+
+
+def longest_of_all_periods(shapes, start):
+    best = (1, start)
+    for period in range(1, 9):
+        end = start + period
+        while end < len(shapes) and shapes[end] == shapes[end - period]:
+            end += 1
+        if end > best[1] and end - start >= 3 * period:
+            best = (period, end)
+    return best
+
+
+@given(st.lists(st.integers(0, 2), max_size=12), st.integers(1, 12), st.lists(st.integers(0, 2), max_size=20))
+def test_the_longest_run_is_found_without_trying_every_period(record, times, rest):
+    shapes = record * times + rest
+
+    assert data_literals._longest_run(shapes, 0) == longest_of_all_periods(shapes, 0)
 
 
 def check(text):

@@ -16,12 +16,12 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.util import find_spec
-from itertools import islice
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from devfix.migrate.engines import EngineError, on_worker
+from devfix.migrate.engines.affinity import Affinity
 from devfix.migrate.engines.defer_interrupts import uninterrupted
 from devfix.migrate.engines.local import cpu_count
 from devfix.migrate.engines.on_worker import Refusal, end_run, worker_version
@@ -111,6 +111,8 @@ class _Session:
         self._address, self._work, self._jobs, self._patience = address, work, jobs, patience
         self._run = uuid.uuid4().hex[:12]
         self._in_flight: dict[str, tuple[Task, Future]] = {}
+        self._hosts: dict[str, str] = {}  # of tasks in flight
+        self._threads_of: dict[str, int] = {}  # by host
         self._completed: SimpleQueue[str] = SimpleQueue()
         self._sent = 0
         self._suspects: deque[Task] = deque()
@@ -124,11 +126,11 @@ class _Session:
 
     def records(self, tasks: Iterator[Task]) -> Iterator[Record]:
         """Yield a record for each task, in the order of completion."""
+        affinity = Affinity(tasks)
         while True:
             if self._suspects and self._current_suspect not in self._in_flight:
                 self._current_suspect = self._send(self._suspects.popleft())
-            for task in islice(tasks, max(0, self._capacity() - len(self._in_flight))):
-                self._send(task)
+            self._fill(affinity)
             if not self._in_flight:
                 return
             yield from self._collect(self._completed_keys())
@@ -157,12 +159,33 @@ class _Session:
             self._count_threads()
         return self._jobs or max(1, self._threads * _QUEUED_PER_WORKER)
 
-    def _send(self, task: Task) -> str:
+    def _fill(self, affinity: Affinity) -> None:
+        """Send tasks until the capacity is used, first to the host with the most free places."""
+        capacity = self._capacity()
+        threads = self._threads_of or {"": 1}  # without a worker, the scheduler holds a task until there is one
+        affinity.set_hosts(threads)
+        free = {host: count * _QUEUED_PER_WORKER for host, count in threads.items()}
+        for host in self._hosts.values():
+            free[host] = free.get(host, 0) - 1
+        for _ in range(capacity - len(self._in_flight)):
+            host = max(threads, key=free.__getitem__)
+            task = affinity.take(host, capacity)
+            if task is None:
+                return
+            free[host] -= 1
+            self._send(task, host)
+
+    def _send(self, task: Task, host: str = "") -> str:
+        """Submit a task, preferably to the workers of a host; others take it if that host is gone or busy."""
         self._sent += 1
         key = f"devfix-{self._run}-{self._sent}"
         remote_call = _remote_call(self._run, worker_version(), pickle.dumps((self._work, task)))
-        future = self._client.submit(remote_call, key=key, pure=False)
+        preferred = [host] if host else None
+        future = self._client.submit(
+            remote_call, key=key, pure=False, workers=preferred, allow_other_workers=preferred is not None
+        )
         self._in_flight[key] = task, future
+        self._hosts[key] = host
         future.add_done_callback(lambda done: self._completed.put(done.key))
         return key
 
@@ -179,7 +202,7 @@ class _Session:
         finished = [key for key in keys if self._in_flight[key][1].status == "finished"]
         resend = []
         for key, answer in zip(finished, self._gather(finished), strict=True):
-            task, _ = self._in_flight.pop(key)
+            task, _ = self._landed(key)
             if isinstance(answer, Refusal):
                 raise EngineError(_mismatch({f"the worker {answer.worker}": answer.version}, worker_version()))
             if answer is None:
@@ -189,13 +212,17 @@ class _Session:
             yield answer
         for key in keys:
             if key in self._in_flight:
-                task, future = self._in_flight.pop(key)
+                task, future = self._landed(key)
                 if future.status == "error":
                     yield from self._failure(task, future)
                 else:  # cancelled: the connection to the scheduler was lost
                     resend.append(task)
         if resend:
             self._resend(resend)
+
+    def _landed(self, key: str) -> tuple[Task, Future]:
+        self._hosts.pop(key, None)
+        return self._in_flight.pop(key)
 
     def _gather(self, keys: list[str]) -> list[Any]:
         """Return the results; None for those lost with the scheduler or their worker."""
@@ -280,7 +307,12 @@ class _Session:
 
     def _count_threads(self) -> None:
         with suppress(OSError, RuntimeError, TimeoutError):
-            self._threads = sum(self._client.nthreads().values())
+            found = self._client.nthreads()
+            self._threads = sum(found.values())
+            self._threads_of = {}
+            for address, threads in found.items():
+                host = address.rpartition("://")[2].rpartition(":")[0].strip("[]")
+                self._threads_of[host] = self._threads_of.get(host, 0) + threads
         now = time.monotonic()
         if self._threads:
             self._last_worker = now

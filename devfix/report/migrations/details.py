@@ -28,14 +28,18 @@ _DIGITS = 9  # enough for every float32
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\]*)?")
 
 
-def details(record: Record) -> dict[str, Any]:
+def details(record: Record, *, coloured: bool = True) -> dict[str, Any]:
     """Return the details of one repository.
+
+    Args:
+        record: the result of the repository.
+        coloured: whether lines of the diff are divided into pieces with colours.
 
     Raises:
         KeyError: a finding or a problem is not as in schema/report-2.json.
 
     """
-    diff, more_lines = _diff(record.patch)
+    diff, more_lines = _diff(record.patch, coloured)
     return {
         "facts": [[visible(name), visible(text)] for name, text in _facts(record) if text],
         "web": record.repository if _WEB.fullmatch(record.repository) else "",
@@ -114,13 +118,13 @@ def _problem(problem: Mapping[str, Any]) -> list[str]:
     return [visible(_where(problem, problem["line"])), visible(problem["message"]), visible(problem["hint"] or "")]
 
 
-def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
+def _diff(patch: str, coloured: bool) -> tuple[list[dict[str, Any]], int]:
     """Return the files of a patch, and the number of omitted lines."""
     budget, missing, found = _MAX_DIFF_LINES, 0, []
     for file in read(patch):
         hunks = []
         for hunk in file.hunks:
-            lines = _coloured_lines(file, hunk)[:budget] if budget else []
+            lines = _lines(file, hunk, coloured)[:budget] if budget else []
             missing += len(hunk.lines) - len(lines)
             budget -= len(lines)
             if lines:
@@ -131,8 +135,10 @@ def _diff(patch: str) -> tuple[list[dict[str, Any]], int]:
     return found, missing
 
 
-def _coloured_lines(file: DiffFile, hunk: Hunk) -> list[list[str]]:
+def _lines(file: DiffFile, hunk: Hunk, coloured: bool) -> list[list[str]]:
     """Return each line as a list: its mark, then kind and text of each piece."""
+    if not coloured:
+        return [[line.mark, "", visible(_cut(line.code))] for line in hunk.lines]
     lines = []
     for line, pieces in zip(hunk.lines, highlight(file.path, hunk), strict=True):
         cut = [(kind, visible(_cut(text))) for kind, text in pieces]

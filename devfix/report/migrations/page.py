@@ -1,8 +1,9 @@
 """A migration as one self-contained HTML file: totals, a table of repositories, and details of each on demand.
 
-The details of a repository are JSON in a ``script`` element that does not run.  The page's script renders them when a
-row is opened, which keeps pages of thousands of repositories fast.  It renders them as text, so that untrusted names,
-diffs and logs never become markup.
+The rows and the details of repositories are compressed JSON in ``script`` elements that do not run: one for the rows,
+and one for the details of each block of repositories.  The page's script shows some rows at a time, and unpacks the
+details of a row when it is opened, which keeps pages of 100,000 repositories small and fast.  It renders them as text,
+so that untrusted names, diffs and logs never become markup.
 """
 
 from __future__ import annotations
@@ -15,13 +16,17 @@ from typing import Any
 
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.model import Severity, Status
-from devfix.report.html import render_page, visible
+from devfix.report.html import packed, render_page, visible
 from devfix.report.migrations.details import details
 
 __all__ = ["MAX_ROWS", "page"]
 
 #: Maximum number of listed repositories, by outcome; the others are only counted.
-MAX_ROWS = 5000
+MAX_ROWS = 100_000
+
+_ROWS_PER_PAGE = 200  # as in migration.js
+_BLOCK = 100  # repositories whose details are compressed together
+_MAX_COLOURED = 20_000  # lines of patches with colours for syntax, which take most of the time
 
 #: Outcomes in the order of the table.
 _ORDER = (
@@ -34,7 +39,7 @@ _ORDER = (
 
 @dataclass(frozen=True)
 class _Row:
-    """A row of the table.
+    """A row of the table, while its record is read.
 
     Attributes:
         record: the result of the repository.
@@ -59,18 +64,13 @@ class _Row:
         return sorted({visible(finding["code"]) for finding in self.findings})
 
     @property
-    def severity(self) -> str:
-        """The highest severity of the findings; empty if there are none."""
+    def severity(self) -> int:
+        """The rank of the highest severity of the findings; the number of severities if there are none."""
         found = {finding["severity"] for finding in self.findings}
-        return next((severity.value for severity in Severity if severity.value in found), "")
+        return next((rank for rank, severity in enumerate(Severity) if severity.value in found), len(Severity))
 
-    @property
-    def verdict(self) -> str:
-        return "" if self.record.verdict is None else self.record.verdict.status
-
-    def index(self) -> list[Any]:
-        """Return the sort key of each column, then rule and severity of the findings for the filters."""
-        severity = [severity.value for severity in Severity].index(self.severity) if self.severity else len(Severity)
+    def index(self, place: int) -> list[Any]:
+        """Return the sort key of each column, then what the filters, the row and its details need."""
         pairs = {(visible(finding["code"]), visible(finding["severity"])) for finding in self.findings}
         return [
             visible(self.record.name),
@@ -78,11 +78,38 @@ class _Row:
             len(self.findings),
             self.remaining,
             " ".join(self.rules),
-            severity,
-            visible(self.verdict),
+            self.severity,
+            "" if self.record.verdict is None else visible(self.record.verdict.status),
             round(self.record.seconds, 2),
             sorted(pairs),
+            visible(self.record.reason),
+            place,
+            self.record.number,
         ]
+
+
+class _Blocks:
+    """The details of repositories, compressed in blocks."""
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+        self._coloured = 0
+        self.packed: list[str] = []
+
+    def add(self, record: Record) -> int:
+        """Add the details of a repository, and return their place."""
+        self._coloured += record.patch.count("\n")
+        self._open.append(details(record, coloured=self._coloured <= _MAX_COLOURED))
+        place = len(self.packed) * _BLOCK + len(self._open) - 1
+        if len(self._open) == _BLOCK:
+            self.close()
+        return place
+
+    def close(self) -> None:
+        """Compress the last block."""
+        if self._open:
+            self.packed.append(packed(self._open))
+            self._open = []
 
 
 @dataclass
@@ -101,9 +128,10 @@ class _Totals:
     seconds: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
     rules: dict[str, _Rule] = field(default_factory=dict)
-    rows_by_outcome: dict[RepositoryOutcome, list[_Row]] = field(
+    rows_by_outcome: dict[RepositoryOutcome, list[list[Any]]] = field(
         default_factory=lambda: {outcome: [] for outcome in _ORDER}
     )
+    blocks: _Blocks = field(default_factory=_Blocks)
 
     def add(self, row: _Row) -> None:
         record = row.record
@@ -120,7 +148,7 @@ class _Totals:
             self.verdicts[visible(record.verdict.status)] += 1
         self._add_rules(row)
         if len(self.rows_by_outcome[record.outcome]) < self.limit:
-            self.rows_by_outcome[record.outcome].append(row)
+            self.rows_by_outcome[record.outcome].append(row.index(self.blocks.add(record)))
 
     def _add_rules(self, row: _Row) -> None:
         for code in row.rules:
@@ -132,10 +160,10 @@ class _Totals:
             rule.fixed += row.is_fixed(finding)
 
     @property
-    def rows(self) -> list[_Row]:
+    def rows(self) -> list[list[Any]]:
         """The listed rows, by outcome, then in the order of the plan."""
         groups = self.rows_by_outcome.values()
-        ordered = (row for rows in groups for row in sorted(rows, key=lambda row: row.record.number))
+        ordered = (row[:-1] for rows in groups for row in sorted(rows, key=lambda row: row[-1]))
         return list(islice(ordered, self.limit))
 
 
@@ -155,7 +183,7 @@ def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = 
     Args:
         records: one record per repository.
         title: heading of the page.
-        limit: maximum number of listed repositories; at most this many rows per outcome are held in memory.
+        limit: maximum number of listed repositories; at most this many rows per outcome are kept.
 
     Raises:
         ImportError: jinja2 is not installed.
@@ -165,6 +193,7 @@ def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = 
     totals = _Totals(limit)
     for record in records:
         totals.add(_row(record))
+    totals.blocks.close()
     rows = totals.rows
     return render_page(
         "migration.html",
@@ -173,11 +202,13 @@ def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = 
         totals=totals,
         time=_time(totals.seconds),
         rows=rows,
+        shown=rows[:_ROWS_PER_PAGE],
         outcomes=_outcomes(rows),
         severities=_severities(rows),
         rules=sorted(totals.rules.items()),
-        index=[row.index() for row in rows],
-        details=(details(row.record) for row in rows),
+        labels={"outcomes": [each.value for each in _ORDER], "severities": [*(each.value for each in Severity), ""]},
+        index=packed(rows),
+        blocks=totals.blocks.packed,
     )
 
 
@@ -186,15 +217,15 @@ def _row(record: Record) -> _Row:
     return _Row(record, tuple(active))
 
 
-def _outcomes(rows: list[_Row]) -> list[tuple[int, str, int]]:
+def _outcomes(rows: list[list[Any]]) -> list[tuple[int, str, int]]:
     """Return index, value and number of repositories of each outcome that occurs."""
-    counts = Counter(row.record.outcome for row in rows)
-    return [(index, outcome.value, counts[outcome]) for index, outcome in enumerate(_ORDER) if counts[outcome]]
+    counts = Counter(row[1] for row in rows)
+    return [(index, outcome.value, counts[index]) for index, outcome in enumerate(_ORDER) if counts[index]]
 
 
-def _severities(rows: list[_Row]) -> list[tuple[str, int]]:
+def _severities(rows: list[list[Any]]) -> list[tuple[str, int]]:
     """Return each severity that occurs, with its number of repositories."""
-    counts = Counter(severity for row in rows for severity in {finding["severity"] for finding in row.findings})
+    counts = Counter(severity for row in rows for severity in {severity for _, severity in row[8]})
     return [(severity.value, counts[severity.value]) for severity in Severity if counts[severity.value]]
 
 

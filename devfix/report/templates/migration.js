@@ -1,16 +1,35 @@
 "use strict";
 // Inserts all content as text (append, textContent), never as markup.
 (() => {
-const NAME = 0, OUTCOME = 1, PAIRS = 8;
+const [NAME, OUTCOME, FINDINGS, REMAINING, RULES, SEVERITY, VERDICT, SECONDS, PAIRS, REASON, PLACE] = Array(11).keys();
+const BLOCK = 100, ROWS = 200; // as in page.py
 const PAGE = document.getElementById("repositories");
 const BODY = PAGE.tBodies[0];
 const FORM = document.getElementById("filters");
+const PAGES = document.getElementById("pages");
 const HEADS = [...PAGE.tHead.rows[0].cells];
-const INDEX = JSON.parse(document.getElementById("index").textContent);
-const SOURCES = [...document.querySelectorAll("script.details")];
+const LABELS = JSON.parse(document.getElementById("labels").textContent);
 const COLLATOR = new Intl.Collator("en", { numeric: true });
-const repositories = [...BODY.rows].map((row, at) => ({ at, row, values: INDEX[at], details: null, panel: null, text: null }));
-let order = repositories.slice();
+const byRow = new Map();
+let repositories = []; // all, in the order of the page
+let order = []; // all, sorted
+let matching = []; // those that pass the filters
+let first = 0; // of the rows on this page
+
+const unpack = async (source) => {
+  const bytes = Uint8Array.from(atob(source.textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+};
+const SOURCES = [...document.querySelectorAll("script.block")];
+const blocks = new Map(); // number → promise; the few that were used last
+const block = (number) => {
+  const found = blocks.get(number) ?? unpack(SOURCES[number]);
+  blocks.delete(number);
+  blocks.set(number, found);
+  if (blocks.size > 20) blocks.delete(blocks.keys().next().value);
+  return found;
+};
 
 const element = (tag, classes, ...children) => {
   const node = document.createElement(tag);
@@ -216,55 +235,109 @@ const contents = (found) => {
   return [...parts, ...section("About", properties(found))];
 };
 
-const detailsOf = (repository) => (repository.details ??= JSON.parse(SOURCES[repository.at].textContent));
+const detailsOf = async ({ values }) => (await block(Math.floor(values[PLACE] / BLOCK)))[values[PLACE] % BLOCK];
 const opener = (repository) => repository.row.querySelector("button.open");
 
-const toggle = (repository, open) => {
+const cell = (text, classes, name) => {
+  const node = element("td", classes, String(text));
+  if (name) node.dataset.name = name;
+  return node;
+};
+const rowOf = (repository) => {
+  if (repository.row) return repository.row;
+  const { values } = repository, outcome = LABELS.outcomes[values[OUTCOME]];
+  const button = element("button", "open", values[NAME]);
+  button.type = "button";
+  button.setAttribute("aria-expanded", "false");
+  const head = element("th", "", button, values[REASON] ? element("span", "reason soft", values[REASON]) : "");
+  head.scope = "row";
+  repository.row = element("tr", "", head, cell(outcome, outcome),
+    cell(values[FINDINGS] || "", "number", "findings"), cell(values[REMAINING] || "", "number", "remaining"),
+    cell(values[RULES], "", "rules"), cell(LABELS.severities[values[SEVERITY]], "", "severity"),
+    cell(values[VERDICT], values[VERDICT], "verdict"), cell(values[SECONDS].toFixed(1), "number", "seconds"));
+  byRow.set(repository.row, repository);
+  return repository.row;
+};
+
+const toggle = async (repository, open) => {
+  opener(repository).setAttribute("aria-expanded", String(open));
   if (open && !repository.panel) {
-    const cell = element("td", "", ...contents(detailsOf(repository)));
-    cell.colSpan = HEADS.length;
-    repository.panel = element("tr", "details", cell);
+    const found = await detailsOf(repository);
+    if (repository.panel || !isOpen(repository)) return; // meanwhile opened by another click, or closed
+    const inside = element("td", "", ...contents(found));
+    inside.colSpan = HEADS.length;
+    repository.panel = element("tr", "details", inside);
     repository.panel.id = "details-" + repository.at;
     opener(repository).setAttribute("aria-controls", repository.panel.id);
-    repository.row.after(repository.panel);
+    if (repository.row.isConnected) repository.row.after(repository.panel);
   }
   if (repository.panel) repository.panel.hidden = !open;
-  opener(repository).setAttribute("aria-expanded", String(open));
 };
 const isOpen = (repository) => opener(repository).getAttribute("aria-expanded") === "true";
 
 // ---- filters and order
 
 const pieceText = (pieces) => pieces.filter((_, at) => at && at % 2 === 0).join("");
-const textOf = (repository) => {
-  if (repository.text === null) {
-    const found = detailsOf(repository), said = found.verdict;
-    const lines = found.diff.flatMap((file) => [file.path, ...file.hunks.flatMap((hunk) => hunk[3].map(pieceText))]);
-    const findings = found.findings.flatMap((one) => [one.code, one.name, one.message, one.where, one.reason, ...one.notes, ...one.events.flat()]);
-    const proof = said ? [said.sentence, said.command, ...said.rows.flat(), ...said.tails.flat()] : [];
-    repository.text = [repository.values[NAME], ...found.facts.flat(), ...found.why, ...findings, ...lines, ...proof,
-      ...found.problems.flat(), ...found.notes.flat(), found.log].join("\n").toLowerCase();
-  }
-  return repository.text;
+const textOf = (repository, found) => {
+  const said = found.verdict;
+  const lines = found.diff.flatMap((file) => [file.path, ...file.hunks.flatMap((hunk) => hunk[3].map(pieceText))]);
+  const findings = found.findings.flatMap((one) => [one.code, one.name, one.message, one.where, one.reason, ...one.notes, ...one.events.flat()]);
+  const proof = said ? [said.sentence, said.command, ...said.rows.flat(), ...said.tails.flat()] : [];
+  return [repository.values[NAME], ...found.facts.flat(), ...found.why, ...findings, ...lines, ...proof,
+    ...found.problems.flat(), ...found.notes.flat(), found.log].join("\n").toLowerCase();
 };
 
-const filter = () => {
+// Show the rows of the current page.
+const show = () => {
+  const pages = Math.max(1, Math.ceil(matching.length / ROWS));
+  first = Math.min(Math.max(0, first), (pages - 1) * ROWS);
+  BODY.replaceChildren(...matching.slice(first, first + ROWS).flatMap((repository) => {
+    const row = rowOf(repository);
+    return repository.panel ? [row, repository.panel] : [row];
+  }));
+  const [back, forward] = PAGES.querySelectorAll("button"), number = PAGES.querySelector("input");
+  PAGES.hidden = pages === 1;
+  number.max = pages;
+  number.value = first / ROWS + 1;
+  PAGES.querySelector("output").textContent = pages.toLocaleString("en");
+  back.disabled = first === 0;
+  forward.disabled = first + ROWS >= matching.length;
+  document.getElementById("count").textContent = `${matching.length.toLocaleString("en")} of ${repositories.length.toLocaleString("en")} shown`;
+  document.getElementById("none").hidden = matching.length > 0;
+};
+
+let asked = 0; // the number of the last filter; an earlier one that is still searching ends
+const filter = async () => {
+  const mine = ++asked;
   const outcomes = new Set([...FORM.querySelectorAll("[name=outcome]:checked")].map((box) => Number(box.value)));
   const rule = FORM.elements.rule.value, severity = FORM.elements.severity.value;
   const words = FORM.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-  const fits = (repository) =>
-    outcomes.has(repository.values[OUTCOME])
-    && ((!rule && !severity) || repository.values[PAIRS].some(([code, level]) => (!rule || code === rule) && (!severity || level === severity)))
-    && (!words.length || words.every((word) => textOf(repository).includes(word)));
-  let shown = 0;
-  for (const repository of repositories) {
-    const fit = fits(repository);
-    shown += fit;
-    repository.row.hidden = !fit;
-    if (repository.panel) repository.panel.hidden = !fit || !isOpen(repository);
+  let found = order.filter(({ values }) => outcomes.has(values[OUTCOME])
+    && ((!rule && !severity) || values[PAIRS].some(([code, level]) => (!rule || code === rule) && (!severity || level === severity))));
+  if (words.length) {
+    const wanted = new Set();
+    for (const [number, members] of grouped(found)) {
+      const details = await block(number);
+      if (mine !== asked) return;
+      for (const repository of members) {
+        const text = textOf(repository, details[repository.values[PLACE] % BLOCK]);
+        if (words.every((word) => text.includes(word))) wanted.add(repository);
+      }
+    }
+    found = found.filter((repository) => wanted.has(repository));
   }
-  document.getElementById("count").textContent = `${shown.toLocaleString("en")} of ${repositories.length.toLocaleString("en")} shown`;
-  document.getElementById("none").hidden = shown > 0;
+  matching = found;
+  first = 0;
+  show();
+};
+const inBlock = ({ values }) => Math.floor(values[PLACE] / BLOCK);
+const grouped = (found) => {
+  const groups = new Map();
+  for (const repository of found) {
+    if (!groups.has(inBlock(repository))) groups.set(inBlock(repository), []);
+    groups.get(inBlock(repository)).push(repository);
+  }
+  return groups;
 };
 
 const compare = (a, b) => (typeof a === "number" ? a - b : COLLATOR.compare(a, b));
@@ -275,7 +348,10 @@ const sort = (column, down) => {
     if (empty(a) !== empty(b)) return empty(a) - empty(b); // empty values come last
     return (down ? -compare(a, b) : compare(a, b)) || one.at - other.at;
   });
-  BODY.append(...order.flatMap(({ row, panel }) => (panel ? [row, panel] : [row])));
+  const kept = new Set(matching);
+  matching = order.filter((repository) => kept.has(repository));
+  first = 0;
+  show();
   HEADS.forEach((head, at) => (at === column ? head.setAttribute("aria-sort", down ? "descending" : "ascending") : head.removeAttribute("aria-sort")));
   FORM.elements.order.value = `${column} ${down ? "down" : "up"}`;
 };
@@ -302,11 +378,20 @@ FORM.addEventListener("input", (changed) => {
   waiting = setTimeout(filter, changed.target.name === "text" ? 80 : 0);
 });
 FORM.addEventListener("reset", () => setTimeout(() => { sort(OUTCOME, false); filter(); }));
+PAGES.addEventListener("click", ({ target }) => {
+  if (!target.matches("button")) return;
+  first += Number(target.value) * ROWS;
+  show();
+  PAGE.scrollIntoView();
+});
+PAGES.addEventListener("change", ({ target }) => {
+  first = (Math.round(Number(target.value) || 1) - 1) * ROWS;
+  show();
+});
 FORM.addEventListener("submit", (sent) => sent.preventDefault());
 
 // ---- keys and links
 
-const byRow = new Map(repositories.map((repository) => [repository.row, repository]));
 BODY.addEventListener("click", (clicked) => {
   const repository = byRow.get(clicked.target.closest("tr"));
   const selects = clicked.detail > 1 || !getSelection().isCollapsed; // selecting text ends with a click
@@ -322,22 +407,34 @@ BODY.addEventListener("keydown", (pressed) => {
     return;
   }
   if (!repository || !pressed.target.matches("button.open")) return;
-  const shown = order.filter(({ row }) => !row.hidden), at = shown.indexOf(repository);
+  const shown = matching.slice(first, first + ROWS), at = shown.indexOf(repository);
   const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: shown.length - 1 }[pressed.key];
   if (next === undefined || !shown[next]) return;
   pressed.preventDefault();
   opener(shown[next]).focus();
 });
 
-const openNamed = () => {
+const openNamed = async () => {
   let name = "";
   try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }
-  const named = name && repositories.find(({ values }) => values[NAME] === name);
-  if (!named) return;
-  toggle(named, true);
-  named.row.scrollIntoView();
-  opener(named).focus({ preventScroll: true });
+  const at = name ? matching.findIndex(({ values }) => values[NAME] === name) : -1;
+  if (at < 0) return;
+  first = at - at % ROWS;
+  show();
+  await toggle(matching[at], true);
+  matching[at].row.scrollIntoView();
+  opener(matching[at]).focus({ preventScroll: true });
 };
-addEventListener("hashchange", openNamed);
-openNamed();
+unpack(document.getElementById("index")).then(async (rows) => {
+  repositories = rows.map((values, at) => ({ at, values, row: null, panel: null }));
+  [...BODY.rows].forEach((row, at) => { // the first page is in the document
+    repositories[at].row = row;
+    byRow.set(row, repositories[at]);
+  });
+  matching = order = repositories.slice();
+  show();
+  addEventListener("hashchange", openNamed);
+  await openNamed();
+  document.documentElement.dataset.ready = "";
+});
 })();

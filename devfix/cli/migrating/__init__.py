@@ -1,0 +1,1 @@
+"""Implementation of ``devfix migrate`` and its subcommands, one module each."""

@@ -1,0 +1,75 @@
+"""The pull request of a repository: how to open it, and its progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from enum import Enum
+from typing import Any
+
+from devfix.migrate.task import Task
+
+__all__ = ["Change", "ChangeState"]
+
+
+class ChangeState(str, Enum):
+    """The progress of a pull request."""
+
+    WAITING = "waiting"  # the patch is ready, the branch is not pushed
+    OPEN = "open"
+    MERGED = "merged"
+    CLOSED = "closed"
+    REFUSED = "refused"  # the branch or the pull request was refused, or a person stopped it: see ``Change.reason``
+
+
+@dataclass(frozen=True)
+class Change:
+    """The pull request of one repository.
+
+    Attributes:
+        branch, author, message: as in :class:`devfix.migrate.task.Publishing`.
+        owner: as in :class:`devfix.vcs.commits.Commit`.
+        labels, reviewers: of the pull request.
+        draft: whether it is opened as a draft.
+        state: its progress.
+        url: its address; empty until it is opened.
+        reason: why it was refused, or could not be opened; empty otherwise.
+        opened: when it was opened, in seconds since 1970; 0 if it was not.
+
+    """
+
+    branch: str
+    author: str
+    message: str
+    owner: str
+    labels: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()
+    draft: bool = True
+    state: ChangeState = ChangeState.WAITING
+    url: str = ""
+    reason: str = ""
+    opened: float = 0.0
+
+    @classmethod
+    def of(cls, task: Task) -> Change:
+        """Return the pull request of a task, before it is opened."""
+        asked = task.publishing
+        texts = (asked.branch, asked.author, asked.message, task.branch_owner)
+        return cls(*texts, asked.labels, asked.reviewers, asked.draft)
+
+    def updated(self, task: Task) -> Change:
+        """Return the pull request with the task's texts; after it was opened, its branch stays."""
+        fresh = Change.of(task)
+        if self.url:
+            fresh = replace(fresh, branch=self.branch, owner=self.owner)
+        return replace(fresh, state=self.state, url=self.url, reason=self.reason, opened=self.opened)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the fields as JSON values."""
+        return {**asdict(self), "state": self.state.value}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Change:
+        """Return the pull request of a document; raise ``TypeError`` or ``ValueError`` for another document."""
+        lists = {key: tuple(document[key]) for key in ("labels", "reviewers") if key in document}
+        return cls(**{**document, **lists, "state": ChangeState(document["state"])})

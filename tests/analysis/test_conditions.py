@@ -155,6 +155,22 @@ def test_isinstance_decides_which_branch_is_run(met):
     assert met(program) == []
 
 
+def test_what_float_returns_is_a_float(met):
+    program = """
+        def scaled(x, by):
+            by = float(by)
+            if isinstance(by, float):
+                by = torch.tensor([by, by], device=x.device)
+            else:
+                by = torch.ones(2)
+            return x * by
+
+        print(scaled(torch.ones(2).cuda(), int(input())))
+        """
+
+    assert met(program) == []
+
+
 @pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus"])
 def test_there_is_one_accelerator(met, count):
     text = f"""

@@ -117,6 +117,8 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Const) and name in _PLAIN_TYPES:
         return isinstance(value.value, _PLAIN_TYPES[name])
     if isinstance(value, Number) and name in _PLAIN_TYPES:
+        if value.is_float:
+            return name in ("builtins.float", "numbers.Number")
         return None if name in _NUMBERS else False
     if isinstance(value, Text) and name in _PLAIN_TYPES:
         return name == "builtins.str"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 PROGRAMS = [
@@ -197,3 +199,14 @@ def test_a_progress_bar_of_another_library_yields_what_it_wraps(met):
         total = (total * i + x.cuda()) / (i + 1)
     """
     assert met(text) == []
+
+
+def test_a_checkpoint_that_is_called_with_an_array_is_a_model_of_another_framework(analyse):
+    text = """
+        net = torch.load("a.pt", map_location="cuda")
+        x = torch.ones(3).cuda()
+        {call}.numpy()
+        """
+
+    assert len(analyse(textwrap.dedent(text.format(call="net(x)"))).host_accesses) == 1
+    assert not analyse(textwrap.dedent(text.format(call="net(x.cpu().numpy())"))).host_accesses

@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
+from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
@@ -175,7 +176,10 @@ def _call_one_of(
 def _call_loaded(
     interp: Interpreter, function: Tensor, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call the result of ``torch.load``, which is therefore a module."""
+    """Call the result of ``torch.load``, which is therefore a module; NumPy arrays go to one of another framework."""
+    given = [option for value in args for option in alternatives(value)]
+    if any(isinstance(option, Unknown) and numpy_.is_of_numpy(option) for option in given):
+        return UNKNOWN
     if function.origins and function.origins[0].kind == "load":
         if function.device != ACCELERATOR:
             checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))

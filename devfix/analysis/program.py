@@ -73,16 +73,26 @@ class Program:
     Attributes:
         roots: the folders in which imports are resolved.
         folders: all folders that were listed.
+        configuration: which of several configuration files the command line names.
+        configurations: how many of them were found so far.
 
     """
 
-    def __init__(self, read: Reader, root: str, parse: Callable[[str, str], SourceTree] = SourceTree) -> None:
+    def __init__(
+        self,
+        read: Reader,
+        root: str,
+        parse: Callable[[str, str], SourceTree] = SourceTree,
+        configuration: int = 0,
+    ) -> None:
         self._read = read
         self._parse = parse
         self._root = os.path.abspath(root)
         self._modules: dict[str, PythonModule | None] = {}
         self.roots: list[str] = []
         self.folders: set[str] = set()
+        self.configuration = configuration
+        self.configurations = 1
 
     def entry(self, path: str) -> PythonModule | None:
         """Load the entry script at ``path``; return ``None`` if it cannot be read or parsed."""

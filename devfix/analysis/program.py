@@ -160,7 +160,7 @@ class Program:
         for root in self.roots:
             if parts and self._holds(root, parts[0]):
                 module = self._in_folder(root, parts, name)
-                if module is not None and module is not importer:
+                if module is not None and (module is not importer or _is_package(module)):
                     return module
         return None
 
@@ -183,6 +183,11 @@ class Program:
         if key not in self._modules:  # a namespace package: no code, but importable files
             self._modules[key] = PythonModule(name, os.path.join(folder, "__init__.py"), self._parse(key, ""))
         return self._modules[key]
+
+
+def _is_package(module: PythonModule) -> bool:
+    """Return whether a module is a package, which may import its own parts by its name."""
+    return os.path.basename(module.path) == "__init__.py"
 
 
 def _display_path(path: str) -> str:

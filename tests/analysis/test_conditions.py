@@ -171,10 +171,10 @@ def test_what_float_returns_is_a_float(met):
     assert met(program) == []
 
 
-@pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus"])
+@pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus", "len(args.gpu_ids)", "len(gpus)"])
 def test_there_is_one_accelerator(met, count):
     text = f"""
-def main(args, num_devices, num_gpus):
+def main(args, num_devices, num_gpus, gpus=[0]):
     model = nn.Linear(3, 3)
     if {count} > 0:
         model = model.cuda()
@@ -192,6 +192,20 @@ if __name__ == "__main__":
     main(args, args.n_gpu, args.n_gpu)
 """
     assert met(text) == ["model(x)"]
+
+
+def test_a_list_without_accelerators_is_no_such_list(met):
+    text = """
+        def main(gpu_ids=[]):
+            model = nn.Linear(3, 3)
+            if len(gpu_ids) > 0:
+                model = model.cuda()
+            model(torch.ones(3, 3).cuda())
+
+        main()
+        """
+
+    assert met(text) == ["model(torch.ones(3, 3).cuda())"]
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,24 @@ def test_isinstance_decides_which_branch_is_run(met):
     assert met(program) == []
 
 
+@pytest.mark.parametrize("net", ["torchvision.models.resnet18()", "nn.Linear(3, 3)"])
+def test_a_module_is_no_list(met, net):
+    program = f"""
+        import torchvision
+
+        def move(value):
+            if isinstance(value, list) or isinstance(value, tuple):
+                return [each.cuda() for each in value]
+            return value.cuda()
+
+        net = {net}
+        move(net)
+        net(torch.ones(3, 3).cuda())
+        """
+
+    assert met(program) == []
+
+
 def test_what_float_returns_is_a_float(met):
     program = """
         def scaled(x, by):

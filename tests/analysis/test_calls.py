@@ -201,6 +201,20 @@ def test_a_progress_bar_of_another_library_yields_what_it_wraps(met):
     assert met(text) == []
 
 
+@pytest.mark.parametrize(
+    ("signature", "meets"), [("x, on", False), ("x, *on", True), ("x, y, on", True)], ids=["fewer", "any", "as-many"]
+)
+def test_a_call_with_too_many_arguments_fails(met, signature, meets):
+    text = f"""
+        def scaled({signature}):
+            return x * torch.ones(3)
+
+        scaled(torch.ones(3).cuda(), 1, True)
+        """
+
+    assert bool(met(textwrap.dedent(text))) == meets
+
+
 def test_a_checkpoint_that_is_called_with_an_array_is_a_model_of_another_framework(analyse):
     text = """
         net = torch.load("a.pt", map_location="cuda")

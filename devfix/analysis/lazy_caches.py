@@ -74,10 +74,9 @@ def _missing_entry(stmt: ast.If) -> ast.Subscript | None:
     match stmt:
         case ast.If(test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[cache]), orelse=[]):
             wanted = text_of(cache), text_of(key)
-            for inner in stmt.body:
-                if isinstance(inner, ast.Assign) and isinstance(target := inner.targets[0], ast.Subscript):
-                    if (text_of(target.value), text_of(target.slice)) == wanted:
-                        return target
+            targets = [inner.targets[0] for inner in stmt.body if isinstance(inner, ast.Assign)]
+            entries = [target for target in targets if isinstance(target, ast.Subscript)]
+            return next((each for each in entries if (text_of(each.value), text_of(each.slice)) == wanted), None)
     return None
 
 

@@ -31,7 +31,6 @@ _DRAW_BY_SHAPE = frozenset("rand randn random standard_normal random_sample perm
 _ONLY_OF_ARRAYS = frozenset("astype to_numpy".split())
 _KEEP_DIMENSIONS = frozenset("reshape flatten ravel transpose swapaxes repeat".split())
 _SAME = frozenset("copy clip round cumsum".split())
-
 _ARRAY_OF_TENSOR = "torch.Tensor.numpy()"
 
 

@@ -163,7 +163,9 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _compare_order(op, left_value.value, right_value.value)
-    is_device_count = _is_device_count(interp, left) or (interp.scenario.multi_accelerator and _counts_accelerators(left))
+    is_device_count = _is_device_count(interp, left) or (
+        interp.scenario.multi_accelerator and _counts_accelerators(left)
+    )
     if _counts_accelerators(left) and isinstance(right_value, Const) and not is_device_count:
         return _is_at_least_one(interp, op, right_value)
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:

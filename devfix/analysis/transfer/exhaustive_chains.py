@@ -15,7 +15,7 @@ __all__ = ["is_last"]
 
 
 def is_last(tree: SourceTree, stmt: ast.If) -> bool:
-    """Return whether ``stmt`` ends a chain that compares one value with strings, with no ``else`` that does anything."""
+    """Return whether ``stmt`` ends a chain that compares one value with strings, without an ``else`` that acts."""
     parent = tree.parents.get(stmt)
     if not all(map(_only_tells, stmt.orelse)) or not isinstance(parent, ast.If) or parent.orelse != [stmt]:
         return False

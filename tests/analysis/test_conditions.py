@@ -173,6 +173,24 @@ def test_a_module_is_no_list(met, net):
     assert met(program) == []
 
 
+@pytest.mark.parametrize("given", ["Net", "place", "Net().forward"])
+def test_a_class_or_function_is_no_string(met, given):
+    program = f"""
+        class Net(nn.Linear):
+            pass
+
+        def place():
+            pass
+
+        def where(what):
+            return "cpu" if isinstance(what, str) else "cuda"
+
+        print(torch.ones(3, device=where({given})) * torch.ones(3))
+        """
+
+    assert len(met(program)) == 1
+
+
 def test_what_float_returns_is_a_float(met):
     program = """
         def scaled(x, by):

@@ -201,6 +201,23 @@ def test_a_progress_bar_of_another_library_yields_what_it_wraps(met):
     assert met(text) == []
 
 
+def test_a_method_moves_whichever_object_it_is_called_on(met):
+    text = """
+        class Reader:
+            def __init__(self):
+                self.net = nn.Linear(3, 3)
+
+            def cuda(self):
+                self.net.cuda()
+
+        reader = Reader() if input() else Reader()
+        reader.cuda()
+        reader.net(torch.ones(3, 3).cuda())
+        """
+
+    assert met(textwrap.dedent(text)) == []
+
+
 @pytest.mark.parametrize(
     ("signature", "meets"), [("x, on", False), ("x, *on", True), ("x, y, on", True)], ids=["fewer", "any", "as-many"]
 )

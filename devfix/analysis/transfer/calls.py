@@ -156,7 +156,13 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
 def _call_one_of(
     interp: Interpreter, functions: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call one of several functions, each on a separate path."""
+    """Call one of several functions, each on a separate path; a method of one of several objects on one after another.
+
+    Whichever object it is, the method has been called on it: ``model.cuda()`` of a model that is new or restored.
+    """
+    defined = [function.function.node if isinstance(function, Bound) else None for function in functions]
+    if defined[0] is not None and all(each is defined[0] for each in defined):
+        return _call_on_each(interp, functions, args, keywords, node)
     if sum(isinstance(function, (Function, Bound, ClassValue, Pointer)) for function in functions) < 2:
         return join(call(interp, function, list(args), dict(keywords), node) for function in functions)
     start, ends, results = interp.now, [], []
@@ -169,6 +175,21 @@ def _call_one_of(
             continue
     interp.state = State.join(ends)
     if interp.state is None:
+        raise Unreachable
+    return join(results)
+
+
+def _call_on_each(
+    interp: Interpreter, methods: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
+    results = []
+    for method in methods:
+        before = interp.now.fork()
+        try:
+            results.append(call(interp, method, list(args), dict(keywords), node))
+        except Unreachable:
+            interp.state = before
+    if not results:
         raise Unreachable
     return join(results)
 

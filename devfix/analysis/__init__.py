@@ -81,6 +81,13 @@ def analyse(
     observations = Observations(path, preferred_device=device)
     if not _follow(program, observations, watch=watch, subscriptions=subscriptions):
         return None
+    for configuration in range(1, program.configurations):
+        another = Observations(path, preferred_device=device)
+        other = Program(read, root, parse_once, configuration)
+        _follow(other, another, watch=watch, subscriptions=subscriptions)
+        observations.configured.append(another)
+        observations.reached |= another.reached
+        observations.folders |= another.folders
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(

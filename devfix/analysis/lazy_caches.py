@@ -1,6 +1,7 @@
-"""Lazy caches: a placeholder tensor that is replaced on first use, ``self.grid = [torch.zeros(1)] * 3``.
+"""Lazy caches: what the first use makes and later ones find.
 
-The first use checks the shape and rebuilds the cache, so the placeholder itself is never an operand.
+Of a placeholder tensor, ``self.grid = [torch.zeros(1)] * 3``, the first use checks the shape and rebuilds the cache, so
+the placeholder itself is never an operand.  ``if name not in models: models[name] = Net()`` builds a module once.
 """
 
 from __future__ import annotations
@@ -9,14 +10,14 @@ import ast
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Container, object_at
+from devfix.analysis.domain.objects import Container, Mapping, Module, object_at
 from devfix.analysis.domain.values import CPU, Const, Pointer, Tensor, Value, alternatives
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["builds_first", "rebuild_items", "rebuild_statements"]
+__all__ = ["builds_first", "is_filled", "rebuild_items", "rebuild_statements"]
 
 _SHAPE_ATTRIBUTES = frozenset("shape size numel nelement dim ndim".split())
 
@@ -51,6 +52,32 @@ def _compared_attributes(test: ast.expr) -> tuple[ast.Attribute, ...]:
     compared = [node for node in walk(test) if isinstance(node, ast.Compare) and isinstance(node.ops[0], ordered)]
     sides = [side for node in compared for side in (node.left, node.comparators[0])]
     return tuple(side for side in sides if isinstance(side, ast.Attribute))
+
+
+def is_filled(interp: Interpreter, stmt: ast.If) -> bool:
+    """Return whether an ``if key not in cache`` fills an entry that an earlier call has filled with modules.
+
+    Which key is meant is not known; that it is the same one is the reason for the cache.
+    """
+    entry = _missing_entry(stmt)
+    if entry is None:
+        return False
+    found = alternatives(interp.evaluate(entry))
+    return all(
+        isinstance(option, Pointer) and isinstance(interp.heap_object(option), (Module, Mapping)) for option in found
+    )
+
+
+@lru_cache(maxsize=8192)
+def _missing_entry(stmt: ast.If) -> ast.Subscript | None:
+    """Return the entry that an ``if`` without ``else`` finds missing and sets."""
+    match stmt:
+        case ast.If(test=ast.Compare(left=key, ops=[ast.NotIn()], comparators=[cache]), orelse=[]):
+            wanted = text_of(cache), text_of(key)
+            targets = [inner.targets[0] for inner in stmt.body if isinstance(inner, ast.Assign)]
+            entries = [target for target in targets if isinstance(target, ast.Subscript)]
+            return next((each for each in entries if (text_of(each.value), text_of(each.slice)) == wanted), None)
+    return None
 
 
 _EMPTY = (Const(0), Const(-1))

@@ -83,16 +83,26 @@ class Program:
     Attributes:
         roots: the folders in which imports are resolved.
         lookups: the names that were looked for in folders: what the program depends on besides texts.
+        configuration: which of several configuration files the command line names.
+        configurations: how many of them were found so far.
 
     """
 
-    def __init__(self, read: Reader, root: str, parse: Callable[[str, str], SourceTree] = SourceTree) -> None:
+    def __init__(
+        self,
+        read: Reader,
+        root: str,
+        parse: Callable[[str, str], SourceTree] = SourceTree,
+        configuration: int = 0,
+    ) -> None:
         self._read = read
         self._parse = parse
         self._root = os.path.abspath(root)
         self._modules: dict[str, PythonModule | None] = {}
         self.roots: list[str] = []
         self.lookups: Lookups = {}
+        self.configuration = configuration
+        self.configurations = 1
 
     def entry(self, path: str) -> PythonModule | None:
         """Load the entry script at ``path``; return ``None`` if it cannot be read or parsed."""
@@ -163,7 +173,7 @@ class Program:
         for root in self.roots:
             if parts and self._holds(root, parts[0]):
                 module = self._in_folder(root, parts, name)
-                if module is not None and module is not importer:
+                if module is not None and (module is not importer or _is_package(module)):
                     return module
         return None
 
@@ -186,6 +196,11 @@ class Program:
         if key not in self._modules:  # a namespace package: no code, but importable files
             self._modules[key] = PythonModule(name, os.path.join(folder, "__init__.py"), self._parse(key, ""))
         return self._modules[key]
+
+
+def _is_package(module: PythonModule) -> bool:
+    """Return whether a module is a package, which may import its own parts by its name."""
+    return os.path.basename(module.path) == "__init__.py"
 
 
 def _display_path(path: str) -> str:

@@ -21,6 +21,7 @@ from devfix.bot.forge import CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.migrate.proposing import MergeMethod
 from devfix.vcs import hunks as diffs
 from devfix.vcs.redaction import redacted
 
@@ -32,6 +33,8 @@ _PER_PAGE = 50
 _MARKERS = "<!-- devfix:"
 _DRAFT = "WIP: "
 _LABEL_COLOR = "#ededed"
+#: The states of commits in the words of :meth:`devfix.bot.forge.Forge.checks`.
+_CHECKS = {"success": "passed", "warning": "passed", "pending": "running"}
 #: The authors of what a job's own token writes.
 _ACTIONS_USERS = ("gitea-actions", "forgejo-actions")
 
@@ -166,6 +169,37 @@ class GiteaForge:
             identifiers = [known[name] for name in labels]
             self._send("POST", self._path(f"issues/{number}/labels"), {"labels": identifiers})
 
+    def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
+        document = {
+            "reviewers": [name for name in reviewers if "/" not in name],
+            "team_reviewers": [name.partition("/")[2] for name in reviewers if "/" in name],
+        }
+        with _one_line_errors(f"reviewers of #{number}"):
+            self._send("POST", self._path(f"pulls/{number}/requested_reviewers"), document)
+
+    def checks(self, pull: PullRequest) -> str:
+        with _one_line_errors(f"checks of #{pull.number}"):
+            found = self._get(self._path(f"commits/{pull.head}/status")).json()
+        if not found.get("total_count"):  # without any, the state is "pending"
+            return ""
+        return _CHECKS.get(str(found["state"]), "failed")
+
+    def decision(self, number: int) -> str:
+        with _one_line_errors(f"reviews of #{number}"):
+            found = [each for each in self._pages(self._path(f"pulls/{number}/reviews")) if not each.get("dismissed")]
+        latest = {
+            str((review.get("user") or {}).get("login")): review["state"]
+            for review in found
+            if review["state"] in ("APPROVED", "REQUEST_CHANGES")
+        }
+        states = set(latest.values())
+        return "changes requested" if "REQUEST_CHANGES" in states else "approved" if states else ""
+
+    def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
+        with _one_line_errors(f"pull request #{pull.number}"):
+            document = {"Do": method, "head_commit_id": pull.head}
+            self._send("POST", self._path(f"pulls/{pull.number}/merge"), document)
+
     def close_pull(self, number: int, comment: str) -> None:
         with _one_line_errors(f"pull request #{number}"):
             self._send("POST", self._path(f"issues/{number}/comments"), {"body": comment})
@@ -270,4 +304,5 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
         created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
         url=str(found.get("html_url") or ""),
+        draft=bool(found.get("draft")) or str(found["title"]).startswith(_DRAFT),
     )

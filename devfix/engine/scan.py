@@ -175,12 +175,14 @@ def _analyse(
             merge_lookups(observations.lookups, facts.lookups())
     if observations is None:
         return
-    scan.findings = _findings(space, rules, observations)
-    scan.partly = not observations.is_complete
+    every = [observations, *observations.configured]
+    found = {identity(each): each for one in reversed(every) for each in _findings(space, rules, one)}
+    scan.findings = sorted(found.values(), key=position)
+    scan.partly = not all(one.is_complete for one in every)
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
-    hazards = list(_hazards(observations))
+    hazards = [each for one in every for each in _hazards(one)]
     scan.hazards = Counter(hazard for _, hazard in hazards)
-    reads = {use.point for use in observations.host_accesses.values()}
+    reads = {use.point for one in every for use in one.host_accesses.values()}
     scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     merge_lookups(scan.lookups, observations.lookups)
     scan.coverage = observations.coverage

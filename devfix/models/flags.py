@@ -11,6 +11,7 @@ __all__ = [
     "CPU_FLAGS",
     "DECLINING_WORDS",
     "DEVICE_COUNTS",
+    "DEVICE_LISTS",
     "MULTI_PROCESS_FLAGS",
     "OTHER_WORDS",
 ]
@@ -31,6 +32,8 @@ MULTI_PROCESS_FLAGS = frozenset(
 )
 # Last parts of names that count accelerators; the count is 1.
 DEVICE_COUNTS = frozenset("num_devices n_devices num_gpus num_gpu n_gpus n_gpu ngpus ngpu gpu_count".split())
+# Last parts of names that list accelerators; the list has one.
+DEVICE_LISTS = frozenset("gpu_ids gpus gpuids gpu_list device_ids".split())
 # Words of other flags: those that ask for an accelerator, those that turn the question round, and those of other
 # questions about accelerators (``multi_gpu``, ``gpu_metrics``).
 ACCELERATOR_WORDS = frozenset("cuda gpu".split())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 PROGRAMS = [
@@ -197,3 +199,45 @@ def test_a_progress_bar_of_another_library_yields_what_it_wraps(met):
         total = (total * i + x.cuda()) / (i + 1)
     """
     assert met(text) == []
+
+
+def test_a_method_moves_whichever_object_it_is_called_on(met):
+    text = """
+        class Reader:
+            def __init__(self):
+                self.net = nn.Linear(3, 3)
+
+            def cuda(self):
+                self.net.cuda()
+
+        reader = Reader() if input() else Reader()
+        reader.cuda()
+        reader.net(torch.ones(3, 3).cuda())
+        """
+
+    assert met(textwrap.dedent(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("signature", "meets"), [("x, on", False), ("x, *on", True), ("x, y, on", True)], ids=["fewer", "any", "as-many"]
+)
+def test_a_call_with_too_many_arguments_fails(met, signature, meets):
+    text = f"""
+        def scaled({signature}):
+            return x * torch.ones(3)
+
+        scaled(torch.ones(3).cuda(), 1, True)
+        """
+
+    assert bool(met(textwrap.dedent(text))) == meets
+
+
+def test_a_checkpoint_that_is_called_with_an_array_is_a_model_of_another_framework(analyse):
+    text = """
+        net = torch.load("a.pt", map_location="cuda")
+        x = torch.ones(3).cuda()
+        {call}.numpy()
+        """
+
+    assert len(analyse(textwrap.dedent(text.format(call="net(x)"))).host_accesses) == 1
+    assert not analyse(textwrap.dedent(text.format(call="net(x.cpu().numpy())"))).host_accesses

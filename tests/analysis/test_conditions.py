@@ -155,10 +155,65 @@ def test_isinstance_decides_which_branch_is_run(met):
     assert met(program) == []
 
 
-@pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus"])
+@pytest.mark.parametrize("net", ["torchvision.models.resnet18()", "nn.Linear(3, 3)"])
+def test_a_module_is_no_list(met, net):
+    program = f"""
+        import torchvision
+
+        def move(value):
+            if isinstance(value, list) or isinstance(value, tuple):
+                return [each.cuda() for each in value]
+            return value.cuda()
+
+        net = {net}
+        move(net)
+        net(torch.ones(3, 3).cuda())
+        """
+
+    assert met(program) == []
+
+
+@pytest.mark.parametrize("given", ["Net", "place"])
+def test_a_class_or_function_is_no_string(met, given):
+    program = f"""
+        class Net(nn.Linear):
+            pass
+
+        def place():
+            pass
+
+        def placed(what):
+            x = torch.ones(3)
+            if isinstance(what, str):
+                return x
+            return x.cuda()
+
+        print(placed({given}) * torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+def test_what_float_returns_is_a_float(met):
+    program = """
+        def scaled(x, by):
+            by = float(by)
+            if isinstance(by, float):
+                by = torch.tensor([by, by], device=x.device)
+            else:
+                by = torch.ones(2)
+            return x * by
+
+        print(scaled(torch.ones(2).cuda(), int(input())))
+        """
+
+    assert met(program) == []
+
+
+@pytest.mark.parametrize("count", ["num_devices", "args.n_gpu", "num_gpus", "len(args.gpu_ids)", "len(gpus)"])
 def test_there_is_one_accelerator(met, count):
     text = f"""
-def main(args, num_devices, num_gpus):
+def main(args, num_devices, num_gpus, gpus=[0]):
     model = nn.Linear(3, 3)
     if {count} > 0:
         model = model.cuda()
@@ -176,6 +231,20 @@ if __name__ == "__main__":
     main(args, args.n_gpu, args.n_gpu)
 """
     assert met(text) == ["model(x)"]
+
+
+def test_a_list_without_accelerators_is_no_such_list(met):
+    text = """
+        def main(gpu_ids=[]):
+            model = nn.Linear(3, 3)
+            if len(gpu_ids) > 0:
+                model = model.cuda()
+            model(torch.ones(3, 3).cuda())
+
+        main()
+        """
+
+    assert met(text) == ["model(torch.ones(3, 3).cuda())"]
 
 
 @pytest.mark.parametrize(

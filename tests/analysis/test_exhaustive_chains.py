@@ -20,6 +20,11 @@ def test_the_last_comparison_of_one_value_ends_the_chain():
     assert _last("if m == 'a':\n    pass\nelif m in ('b', 'c'):\n    pass\n")
 
 
+@pytest.mark.parametrize("call", ["print(f'{m} is not known')", "logger.error('no %s', m)", "logging.warning(m)"])
+def test_an_else_that_only_says_so_belongs_to_the_chain(call):
+    assert _last(f"if m == 'a':\n    pass\nelif m == 'b':\n    pass\nelse:\n    {call}\n")
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -27,6 +32,7 @@ def test_the_last_comparison_of_one_value_ends_the_chain():
         pytest.param("if m == 'a':\n    pass\nelif n == 'b':\n    pass\n", id="two values"),
         pytest.param("if m == 1:\n    pass\nelif m == 2:\n    pass\n", id="numbers"),
         pytest.param("if m == 'a':\n    pass\nelif m == 'b':\n    pass\nelse:\n    pass\n", id="else"),
+        pytest.param("if m == 'a':\n    pass\nelif m == 'b':\n    pass\nelse:\n    x = f(m)\n", id="else that does"),
         pytest.param("if m == 'a':\n    if m == 'b':\n        pass\n", id="inside"),
     ],
 )

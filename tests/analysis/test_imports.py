@@ -104,6 +104,14 @@ PROJECTS = [
         },
         id="named-like-an-installed-module",
     ),
+    pytest.param(
+        {
+            "train.py": "import pkg\nDEVICE = pkg.device()",
+            "pkg/__init__.py": "from pkg import places\n\ndef device():\n    return places.HERE",
+            "pkg/places.py": "HERE = 'cuda'",
+        },
+        id="a-part-of-a-package-by-its-full-name",
+    ),
 ]
 
 

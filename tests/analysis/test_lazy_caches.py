@@ -47,3 +47,50 @@ def test_a_first_value_that_may_fit_does_too(met):
         "return x + self.offset",
         "x = x + self.offsets[k]",
     ]
+
+
+MODELS = """
+MODELS = {{}}
+
+
+def encoder(name):
+    if name not in MODELS:
+        MODELS[name] = {made}
+    return MODELS[name]
+
+
+def place(name):
+    encoder(name).cuda()
+
+
+name = input()
+place(name)
+encoder(name)(torch.ones(3, 3){where})
+"""
+
+
+def test_a_module_is_built_once_for_a_key(met):
+    assert met(MODELS.format(made="nn.Linear(3, 3)", where=".cuda()")) == []
+    assert met(MODELS.format(made="nn.Linear(3, 3)", where="")) == ["encoder(name)(torch.ones(3, 3))"]
+
+
+WINDOWS = """
+windows = {}
+
+
+def window(x, size):
+    if size not in windows:
+        windows[KEY] = torch.hann_window(size).to(x.device)
+    return x * windows[KEY]
+
+
+size = int(input())
+for _ in range(3):
+    window(torch.ones(size).cuda(), size)
+    window(torch.ones(size), size)
+"""
+
+
+@pytest.mark.parametrize("key", ["x.device", "str(x.device)", "f'{size}-{x.device}'"])
+def test_what_is_kept_under_a_device_is_there(met, key):
+    assert met(WINDOWS.replace("KEY", key)) == []

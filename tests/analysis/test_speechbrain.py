@@ -178,6 +178,31 @@ brain.fit(range(3), None)
     ],
 )
 def test_the_configuration_constructs_the_modules(tmp_path, forward, meets):
+    observations = _observe(tmp_path, forward)
+
+    assert bool(observations.mismatches) == meets
+    assert observations.configured == []
+
+
+OTHER = """
+other: !new:torch.nn.Linear
+    in_features: 3
+    out_features: 3
+modules:
+    shared: !new:torch.nn.Linear
+        in_features: 3
+        out_features: 3
+"""
+
+
+def test_a_program_is_followed_with_each_file_that_has_keys_of_its_own(tmp_path):
+    (tmp_path / "other.yaml").write_text(OTHER)
+    observations = _observe(tmp_path, "self.hparams.other(x)")
+
+    assert [bool(one.mismatches) for one in (observations, *observations.configured)] == [False, True]
+
+
+def _observe(tmp_path, forward):
     for name, text in SOURCES.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
@@ -192,4 +217,4 @@ def test_the_configuration_constructs_the_modules(tmp_path, forward, meets):
     observations = analysis.analyse(str(script), read, str(tmp_path))
 
     assert observations is not None
-    assert bool(observations.mismatches) == meets
+    return observations

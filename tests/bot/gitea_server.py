@@ -27,6 +27,7 @@ class Gitea(Api):
         self.repository, self.git_root = repository, repository.parent
         self.pulls, self.comments, self.reviews, self.inline, self.labels = {}, {}, {}, {}, []
         self.next = 100
+        self.state = ""
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") != f"token {TOKEN}":
@@ -166,6 +167,24 @@ class Gitea(Api):
     @route("GET", _REPO + r"/pulls/(\d+)/reviews/(\d+)/comments")
     def list_inline(self, number, review, query, body):
         return self.inline[int(number)][int(review)]
+
+    @route("POST", _REPO + r"/pulls/(\d+)/requested_reviewers")
+    def request_reviewers(self, number, query, body):
+        assert set(body) == {"reviewers", "team_reviewers"}
+        self.pulls[int(number)]["reviewers"] = [*body["reviewers"], *body["team_reviewers"]]
+        return Answer(201, [])
+
+    @route("POST", _REPO + r"/pulls/(\d+)/merge")
+    def merge_pull(self, number, query, body):
+        pull = self.pulls[int(number)]
+        if body["head_commit_id"] != pull["head"]["sha"]:
+            raise Answer(409, {"message": "head out of date"})
+        pull.update(state="closed", merged=True, merged_with=body["Do"])
+        return Answer(200)
+
+    @route("GET", _REPO + r"/commits/(\w+)/status")
+    def combined_status(self, revision, query, body):
+        return {"state": self.state or "pending", "total_count": int(bool(self.state)), "sha": revision}
 
     @route("GET", _REPO + "/labels")
     def list_labels(self, query, body):

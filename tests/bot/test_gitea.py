@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 from bot.gitea_server import ME, REPOSITORY, Gitea
 from bot.serving import TOKEN, Answer
+
+from devfix.bot.gitea import GiteaForge
+from devfix.bot.skip_reasons import BotError
 
 FIXED = "+    loss = model(torch.randn(8, 4).to(device)).sum()"
 
@@ -146,3 +150,25 @@ def test_a_dry_run_writes_nothing(bot, job, gitea, pull):
 
     assert (result.code, gitea.writes()) == (0, [])
     assert f"/pulls/{pull}/reviews (not sent)" in result.stderr
+
+
+def test_a_pull_request_of_a_migration_is_reviewed_and_merged(gitea, pull):
+    forge = GiteaForge(f"{gitea.url}/api/v1", REPOSITORY, TOKEN, False, print)
+    forge.request_reviews(pull, ["ann", "lab/owners"])
+    assert gitea.pulls[pull]["reviewers"] == ["ann", "owners"]
+
+    assert (forge.checks(forge.pull(pull)), forge.decision(pull)) == ("", "")
+    gitea.state = "success"
+    gitea.reviews[pull] = [
+        {"id": 1, "state": "REQUEST_CHANGES", "user": {"login": "ann"}},
+        {"id": 2, "state": "APPROVED", "user": {"login": "ann"}},
+        {"id": 3, "state": "REQUEST_CHANGES", "user": {"login": "ben"}, "dismissed": True},
+    ]
+    assert (forge.checks(forge.pull(pull)), forge.decision(pull)) == ("passed", "approved")
+
+    found = forge.pull(pull)
+    with pytest.raises(BotError, match="409"):
+        forge.merge_pull(dataclasses.replace(found, head="0" * 40), "squash")
+    forge.merge_pull(found, "squash")
+    assert gitea.pulls[pull]["merged_with"] == "squash"
+    forge.disconnect()

@@ -47,6 +47,12 @@ LISTINGS = [
         "box",
         id="object-with-a-to-method",
     ),
+    pytest.param(
+        "  class Net(nn.Module):\n      def forward(self, x):\n-         pool = nn.Linear(4, 2)\n"
+        "+         pool = nn.Linear(4, 2).to(x.device)\n          return pool(x)\n\n  Net()(x)\n",
+        "nn.Linear(4, 2)",
+        id="where-its-input-is",
+    ),
 ]
 
 

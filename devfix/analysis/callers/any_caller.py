@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from devfix.analysis.callers.arguments import Kind
+from devfix.analysis.callers.arguments import Evidence, Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.coverage import coverage_of_library
 from devfix.analysis.callers.device_facts import DeviceFacts
@@ -172,8 +172,22 @@ class _AnyCaller:
 
     def _call_function(self, function: Function) -> None:
         node = function.node
-        if isinstance(node, _Method) and not self._is_called(node) and not self._is_left_out(node, None):
+        if not isinstance(node, _Method) or self._is_left_out(node, None):
+            return
+        if not self._is_called(node) or self._is_offered(node):
             self._call(function, function, None)
+
+    def _is_offered(self, function: _Method) -> bool:
+        """Return whether a function is made for other files, too: public, with tensors and a device of its own.
+
+        The functions of its file know its device; another caller may leave it out.
+        """
+        if _is_private(function.name):
+            return False
+        arguments = argument_kinds(function, None, self._module.tree).values()
+        return any(each.kind is Kind.DEVICE and each.optional for each in arguments) and any(
+            each.kind is Kind.TENSOR and each.evidence is Evidence.ANNOTATION for each in arguments
+        )
 
     def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> None:
         """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""

@@ -122,9 +122,10 @@ class Const:
 
 @dataclass(frozen=True)
 class Number:
-    """A number that is not a tensor."""
+    """A number that is not a tensor; ``is_float``: it is certainly a ``float``."""
 
     symbol: str = ""
+    is_float: bool = False
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ class Observations:
         no_accelerator: the observations without an accelerator (:mod:`devfix.analysis.scenarios`), if they can differ.
         multi_accelerator: the observations with two accelerators, if they can differ; the ``cpu`` operands of their
             mismatches are on the accelerator that is not the current device.
+        configured: the observations with other configuration files, if the command line may name one of several.
         offloading: the observations of objects that move their modules to the CPU and back
             (:mod:`devfix.analysis.callers.offloading`), if a class of a library does.
         is_complete: the interpretation reached the end of the program within its step budget.
@@ -113,6 +114,7 @@ class Observations:
     set_current: ProgramPoint | None = None
     no_accelerator: Observations | None = None
     multi_accelerator: Observations | None = None
+    configured: list[Observations] = field(default_factory=list)
     offloading: Observations | None = None
     is_complete: bool = True
     preferred_device: str | None = None

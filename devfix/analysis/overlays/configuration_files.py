@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from devfix.analysis.program import Program
     from devfix.syntax.tree import SourceTree
 
-__all__ = ["Tagged", "best_file", "read_file"]
+__all__ = ["Tagged", "best_files", "read_file"]
 
 _SUFFIXES = (".yaml", ".yml")
 _MOST_FILES = 40
+_MOST_CONFIGURATIONS = 3
 _LARGEST = 200_000  # characters
 
 
@@ -28,22 +29,26 @@ class Tagged:
     content: object
 
 
-def best_file(program: Program, tree: SourceTree, marks: tuple[str, ...]) -> str | None:
-    """Return the YAML file in the script's folder, or one below it, that defines most of the keys the script reads.
+def best_files(program: Program, tree: SourceTree, marks: tuple[str, ...]) -> list[str]:
+    """Return the YAML files in the script's folder, or one below it, that define keys which the script reads.
 
-    A command line names the file, so it is not known.  Only files that contain one of ``marks`` count.
+    A command line names the file, so it is not known: the first defines most of these keys, each further one some that
+    those before it do not.  Only files that contain one of ``marks`` count.
     """
     read = _read_keys(tree)
-    best: tuple[int, str] | None = None
+    found: dict[str, frozenset[str]] = {}
     for path in _files(program, os.path.dirname(os.path.abspath(tree.path))):
         text = program.text(path)
         if text is None or len(text) > _LARGEST or not any(mark in text for mark in marks):
             continue
-        content = _parsed(text)
-        found = len(read.intersection(map(str, content))) if content is not None else 0
-        if found and (best is None or found > best[0]):
-            best = found, path
-    return best[1] if best is not None else None
+        found[path] = read.intersection(map(str, _parsed(text) or ()))
+    chosen: list[str] = []
+    known: set[str] = set()
+    for path in sorted(found, key=lambda path: -len(found[path])):
+        if not found[path] <= known and len(chosen) < _MOST_CONFIGURATIONS:
+            chosen.append(path)
+            known |= found[path]
+    return chosen
 
 
 def read_file(program: Program, path: str) -> Mapping[object, object] | None:

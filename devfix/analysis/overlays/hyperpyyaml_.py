@@ -24,7 +24,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
 )
-from devfix.analysis.overlays.configuration_files import Tagged, best_file, read_file
+from devfix.analysis.overlays.configuration_files import Tagged, best_files, read_file
 from devfix.analysis.stdlib.containers import DictObject, ListObject
 
 if TYPE_CHECKING:
@@ -142,10 +142,12 @@ class _Document:
 
 
 def _load(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``load_hyperpyyaml(stream, overrides)``: of the files beside the script, the one that fits it best."""
+    """``load_hyperpyyaml(stream, overrides)``: one of the files beside the script that fit it."""
     assert interp.activation is not None
-    path = best_file(interp.program, interp.activation.module.tree, ("!new:", "!name:"))
-    content = read_file(interp.program, path) if path is not None else None
+    program = interp.program
+    paths = best_files(program, interp.activation.module.tree, ("!new:", "!name:"))
+    program.configurations = max(program.configurations, len(paths))
+    content = read_file(program, paths[min(program.configuration, len(paths) - 1)]) if paths else None
     if content is None:
         return interp.new_opaque(name, node)
     return _Document(interp, content, node).mapping()

@@ -202,6 +202,16 @@ def _number(interp: Interpreter, args: list[Value], keywords: Keywords, node: as
     return Number(getattr(value, "symbol", ""))
 
 
+def _float(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    match _number(interp, args, keywords, node):
+        case Const(int(number)):
+            return Const(float(number))
+        case Number(symbol):
+            return Number(symbol, is_float=True)
+        case number:
+            return number
+
+
 def _bool(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     known = truth_of(interp, args[0]) if args else False
     return Const(known) if known is not None else args[0]
@@ -253,7 +263,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "enumerate": _enumerate,
     "exit": _exit,
     "filter": _filter,
-    "float": _number,
+    "float": _float,
     "int": _number,
     "iter": _iter,
     "len": lambda interp, args, keywords, node: Number(),

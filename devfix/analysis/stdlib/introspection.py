@@ -12,9 +12,12 @@ from devfix.analysis.domain.path_conditions import is_known_tensor
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
+    Bound,
+    ClassValue,
     Const,
     DeviceValue,
     External,
+    Function,
     IterableOf,
     Keywords,
     Number,
@@ -117,7 +120,11 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Const) and name in _PLAIN_TYPES:
         return isinstance(value.value, _PLAIN_TYPES[name])
     if isinstance(value, Number) and name in _PLAIN_TYPES:
+        if value.is_float:
+            return name in ("builtins.float", "numbers.Number")
         return None if name in _NUMBERS else False
+    if isinstance(value, (ClassValue, Function, Bound)) and name in _PLAIN_TYPES:
+        return False
     if isinstance(value, Text) and name in _PLAIN_TYPES:
         return name == "builtins.str"
     if isinstance(value, (Text, Number, Const, DeviceValue)):

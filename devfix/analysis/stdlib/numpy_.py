@@ -31,6 +31,7 @@ _DRAW_BY_SHAPE = frozenset("rand randn random standard_normal random_sample perm
 _ONLY_OF_ARRAYS = frozenset("astype to_numpy".split())
 _KEEP_DIMENSIONS = frozenset("reshape flatten ravel transpose swapaxes repeat".split())
 _SAME = frozenset("copy clip round cumsum".split())
+_ARRAY_OF_TENSOR = "torch.Tensor.numpy()"
 
 
 def is_array(value: Value) -> bool:
@@ -39,8 +40,8 @@ def is_array(value: Value) -> bool:
 
 
 def is_of_numpy(value: Unknown) -> bool:
-    """Return whether a value comes from NumPy: an array, or a scalar."""
-    return _of_numpy(value.symbol)
+    """Return whether a value comes from NumPy: an array, that of a tensor too, or a scalar."""
+    return _of_numpy(value.symbol) or value.symbol.startswith(_ARRAY_OF_TENSOR)
 
 
 def _of_numpy(symbol: str) -> bool:

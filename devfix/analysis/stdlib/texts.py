@@ -18,7 +18,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 
-__all__ = ["composed", "device_in_text", "text_key"]
+__all__ = ["composed", "device_in_key", "text_key"]
 
 MOST_CHARACTERS = 500
 
@@ -49,8 +49,10 @@ def composed(parts: Iterable[Value], node: ast.expr) -> Text:
     return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")
 
 
-def device_in_text(value: Value) -> Device | None:
-    """Return the device whose name is a part of a composed string, such as the key of a cache; ``None`` without one."""
+def device_in_key(value: Value) -> Device | None:
+    """Return the device that the key of a cache names: a device, or a string with its name; ``None`` without one."""
+    if isinstance(value, DeviceValue) and value.device.known:
+        return value.device
     if not isinstance(value, Text):
         return None
     named = [device for device in (CPU, ACCELERATOR) if _device_key(device) in value.symbol]

@@ -153,6 +153,8 @@ class ModuleObject(Module):
             return super().is_a(cls, name)
         if name == "torch.nn.Module":
             return True
+        if name.startswith("builtins.") and name != "builtins.object" and (self.name or not self.opaque):
+            return False
         if self.cls is None and name.startswith("torch.nn."):
             wanted = name.split(".")[-1].lstrip("_")
             return None if self.opaque else self.name.split(".")[-1].startswith(wanted)

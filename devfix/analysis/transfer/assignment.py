@@ -14,6 +14,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Builtin,
     Const,
+    Device,
     IterableOf,
     Origin,
     Pointer,
@@ -128,7 +129,7 @@ def set_attribute(
 ) -> None:
     """Execute ``base.name = value``; with ``weak``, the old value remains an alternative."""
     if isinstance(base, Tensor) and name == "data":
-        device = value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE
+        device = _device_of_tensors(value)
         for origin in base.origins:
             if origin.kind == "parameter" and origin.site_id and device != base.device:
                 modules.move(interp, Pointer(origin.site_id), device, node)
@@ -156,6 +157,12 @@ def set_attribute(
             interp.observations.module_references.append(ModuleReference(option, interp.point(node)))
     old = obj.fields.get(name)
     interp.now.set_field(base, name, join((old, value)) if weak and old is not None else value)
+
+
+def _device_of_tensors(value: Value) -> Device:
+    """Return where a value is, whose tensors are on one device; what else it may be says nothing."""
+    devices = {option.device for option in alternatives(value) if isinstance(option, Tensor)}
+    return devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
 
 
 def _replace_weight(interp: Interpreter, module: Value, value: Value, node: ast.AST) -> None:

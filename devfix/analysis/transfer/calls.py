@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
+from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
@@ -155,7 +156,13 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
 def _call_one_of(
     interp: Interpreter, functions: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call one of several functions, each on a separate path."""
+    """Call one of several functions, each on a separate path; a method of one of several objects on one after another.
+
+    Whichever object it is, the method has been called on it: ``model.cuda()`` of a model that is new or restored.
+    """
+    defined = [function.function.node if isinstance(function, Bound) else None for function in functions]
+    if defined[0] is not None and all(each is defined[0] for each in defined):
+        return _call_on_each(interp, functions, args, keywords, node)
     if sum(isinstance(function, (Function, Bound, ClassValue, Pointer)) for function in functions) < 2:
         return join(call(interp, function, list(args), dict(keywords), node) for function in functions)
     start, ends, results = interp.now, [], []
@@ -172,10 +179,28 @@ def _call_one_of(
     return join(results)
 
 
+def _call_on_each(
+    interp: Interpreter, methods: tuple[Value, ...], args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
+    results = []
+    for method in methods:
+        before = interp.now.fork()
+        try:
+            results.append(call(interp, method, list(args), dict(keywords), node))
+        except Unreachable:
+            interp.state = before
+    if not results:
+        raise Unreachable
+    return join(results)
+
+
 def _call_loaded(
     interp: Interpreter, function: Tensor, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call the result of ``torch.load``, which is therefore a module."""
+    """Call the result of ``torch.load``, which is therefore a module; NumPy arrays go to one of another framework."""
+    given = [option for value in args for option in alternatives(value)]
+    if any(isinstance(option, Unknown) and numpy_.is_of_numpy(option) for option in given):
+        return UNKNOWN
     if function.origins and function.origins[0].kind == "load":
         if function.device != ACCELERATOR:
             checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))

@@ -35,7 +35,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, MULTI_PROCESS_FLAGS
+from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, DEVICE_LISTS, MULTI_PROCESS_FLAGS
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = True
         if _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
             equal = _with_several(interp, one=equal, several=False)
-        if equal is None and _is_device_count(left) and isinstance(right_value, Const):
+        if equal is None and _is_device_count(interp, left) and isinstance(right_value, Const):
             equal = _by_device_count(interp, operator.eq, right_value)
         if equal is None and _counts_accelerators(left) and right_value == Const(0):
             equal = interp.scenario.no_accelerator
@@ -163,7 +163,9 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
         return _compare_order(op, left_value.value, right_value.value)
-    is_device_count = _is_device_count(left) or (interp.scenario.multi_accelerator and _counts_accelerators(left))
+    is_device_count = _is_device_count(interp, left) or (
+        interp.scenario.multi_accelerator and _counts_accelerators(left)
+    )
     if _counts_accelerators(left) and isinstance(right_value, Const) and not is_device_count:
         return _is_at_least_one(interp, op, right_value)
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
@@ -203,10 +205,24 @@ def _is_device(node: ast.expr, value: Value) -> bool:
     return is_open and text_of(node).endswith("device.type")
 
 
-def _is_device_count(node: ast.expr) -> bool:
-    """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``."""
+def _is_device_count(interp: Interpreter, node: ast.expr) -> bool:
+    """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``, ``len(opt.gpu_ids)``."""
+    match node:
+        case ast.Call(func=ast.Name("len"), args=[ast.Name() | ast.Attribute() as listed]):
+            return _last_part(listed) in DEVICE_LISTS and not _is_empty(interp, interp.evaluate(listed))
+    return _last_part(node) in DEVICE_COUNTS
+
+
+def _is_empty(interp: Interpreter, value: Value) -> bool:
+    """Return whether a value is certainly no list with items."""
+    items = object_at(interp, value, Container)
+    return not items.contents if items is not None else not isinstance(value, Unknown)
+
+
+def _last_part(node: ast.expr) -> str:
+    """Return the last part of a dotted name, in lower case; empty for other expressions."""
     last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return last.lower() in DEVICE_COUNTS
+    return last.lower()
 
 
 def _counts_accelerators(node: ast.expr) -> bool:

@@ -1,7 +1,8 @@
 """Chains of comparisons with strings: ``if mode == "sum": … elif mode == "mean": …`` names every mode that there is.
 
 The path on which none of the comparisons holds is left out: callers do not pass another string, and what a name held
-before the chain, often a placeholder, is not used behind it.
+before the chain, often a placeholder, is not used behind it.  An ``else`` that only prints that the string is not known
+changes nothing.
 """
 
 from __future__ import annotations
@@ -14,12 +15,25 @@ __all__ = ["is_last"]
 
 
 def is_last(tree: SourceTree, stmt: ast.If) -> bool:
-    """Return whether ``stmt`` ends a chain, without ``else``, that compares one value with strings."""
+    """Return whether ``stmt`` ends a chain that compares one value with strings, without an ``else`` that acts."""
     parent = tree.parents.get(stmt)
-    if stmt.orelse or not isinstance(parent, ast.If) or parent.orelse != [stmt]:
+    if not all(map(_only_tells, stmt.orelse)) or not isinstance(parent, ast.If) or parent.orelse != [stmt]:
         return False
     subject = _subject(stmt.test)
     return bool(subject) and subject == _subject(parent.test)
+
+
+def _only_tells(stmt: ast.stmt) -> bool:
+    """Return whether a statement prints or logs a text."""
+    match stmt:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name in _LOGS
+    return False
+
+
+_LOGS = frozenset("debug info warn warning error critical exception log".split())
 
 
 def _subject(test: ast.expr) -> str:

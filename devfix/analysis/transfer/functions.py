@@ -109,6 +109,8 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
+    if _takes_fewer(function, args, node):
+        raise Unreachable
     interp.visited.add(function.node)
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
     if function.node not in interp.called and (not given or _tells_devices(interp, given)):
@@ -149,6 +151,16 @@ def call_function(
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
     summary.note_result(places, result, activation.env)
     return result
+
+
+def _takes_fewer(function: Function, args: list[Value], node: ast.Call) -> bool:
+    """Return whether a call is written with more arguments than a function has, which is a ``TypeError``."""
+    spec = function.node.args
+    surplus = len(args) - len(spec.posonlyargs) - len(spec.args)
+    if surplus <= 0 or spec.vararg is not None or getattr(function.node, "decorator_list", None):
+        return False
+    is_bound = function.owner is not None and function.kind != "static"
+    return len(node.args) == len(args) - is_bound and not any(isinstance(each, ast.Starred) for each in node.args)
 
 
 def _tells_devices(interp: Interpreter, arguments: Sequence[Value], depth: int = 0) -> bool:

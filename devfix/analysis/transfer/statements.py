@@ -90,6 +90,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return False
     if truth is None and lazy_caches.builds_first(interp, stmt):
         truth = True
+    if truth is None and lazy_caches.is_filled(interp, stmt):
+        truth = False
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)
         return False

@@ -29,7 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.items import sliced
-from devfix.analysis.stdlib.texts import device_in_text
+from devfix.analysis.stdlib.texts import device_in_key
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -126,7 +126,7 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
 
 def _on_device_of_key(found: Value, key: Value) -> Value:
     """Return which of the items found under a key is meant: ``windows[f"{size}-{x.device}"]`` is where ``x`` is."""
-    device = device_in_text(key)
+    device = device_in_key(key)
     if device is None:
         return found
     meant = [option for option in alternatives(found) if not isinstance(option, Tensor) or option.device == device]

@@ -17,6 +17,7 @@ from devfix.analysis.scopes import is_device, value_of, visible
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.modules.configured_modules import configured_move, configured_name, is_configured
+from devfix.fixes.modules.local_modules import move_to_operand
 from devfix.fixes.modules.module_roots import RootModule, container_names, root_names
 from devfix.fixes.modules.parallel_wrappers import declare_device, move_for_wrapper
 from devfix.fixes.modules.sibling_moves import move_beside_sibling_modules
@@ -86,6 +87,8 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     )
     if not fixes and (declaration := declare_device(mismatch, root)) is not None:
         fixes = (declaration,)
+    if not fixes and (move := move_to_operand(observations, mismatch, root)) is not None:
+        fixes = (move,)
     best = ordered[0][1] if ordered else ranked[0][1] if ranked else None
     name = best.name if best is not None and best.name is not None else construction
     if best is None or best.is_parameter or isinstance(best.statement, (ast.If, ast.Try)):

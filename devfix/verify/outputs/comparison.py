@@ -207,7 +207,7 @@ def _numbers_agree(ours: float, theirs: float, exact: bool) -> bool:
     if _equal(ours, theirs) or (vocabulary.is_moment(ours) and vocabulary.is_moment(theirs)):
         return True
     if exact:
-        return isinstance(ours, float) and isinstance(theirs, float) and same_in_float32(repr(ours), repr(theirs))
+        return same_in_float32(repr(ours), repr(theirs))
     return numbers_agree(float(ours), float(theirs))
 
 

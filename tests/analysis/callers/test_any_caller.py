@@ -42,6 +42,20 @@ def module(init, forward, *methods):
         pytest.param("def f(x: Tensor, device=None):\n    return x + torch.ones(3, device=device)\n", id="no-device"),
         pytest.param("def f(size, device):\n    return torch.ones(size, device=device) + torch.ones(3)\n", id="device"),
         pytest.param(
+            "def f(x: Tensor, device=None):\n    return x + torch.ones(3, device=device)\n\n\n"
+            "def g(x: Tensor):\n    return f(x, x.device) + torch.ones(3, device=x.device)\n",
+            id="a-device-that-only-functions-of-the-file-pass",
+        ),
+        pytest.param(
+            module(
+                ["self.scale = nn.Parameter(torch.ones(3))"],
+                ["return x * self.scale"],
+                "def fill(self, x: Tensor, change=None):\n    change = change or torch.abs\n"
+                "    self.scale.data = change(self.scale.data)\n    return self.scale + torch.ones(3)",
+            ),
+            id="data-of-a-parameter-that-an-unknown-function-may-have-made",
+        ),
+        pytest.param(
             "def f(x: Tensor, weight):\n    if isinstance(weight, list):\n        weight = torch.tensor(weight)\n"
             "    return x * weight\n",
             id="one-of-several-kinds",

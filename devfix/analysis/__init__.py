@@ -87,7 +87,8 @@ def analyse(
         _follow(other, another, watch=watch, subscriptions=subscriptions)
         observations.configured.append(another)
         observations.reached |= another.reached
-        observations.folders |= another.folders
+        observations.may_use_second |= another.may_use_second
+        merge_lookups(observations.lookups, another.lookups)
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(

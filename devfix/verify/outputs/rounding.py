@@ -31,6 +31,8 @@ def same_in_float32(ours: str, theirs: str) -> bool:
 
     A list of losses has another type if it holds Python's numbers instead of tensors.
     """
+    if not all("." in each or "e" in each.lower() for each in (ours, theirs)):
+        return False
     mantissas = (each.lower().partition("e")[0].lstrip("+-0.") for each in (ours, theirs))
     digits = sorted(len(each.replace(".", "").rstrip("0")) for each in mantissas)
     return digits[0] >= _DIGITS < digits[1] and math.isclose(float(ours), float(theirs), rel_tol=_FLOAT32)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .parameters import ManualUpdates, digest, gradient_norm, trainable, untracked
 from .phases import Phases
+from .plain import is_transformed, plain_tensors
 from .recipe import Recipe
 from .trained import TrainedParameters
 
@@ -107,7 +108,7 @@ class Recorder:
         def scale(this: Any, outputs: Any) -> Any:
             scaled = real(this, outputs)
             if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 and scaled is not outputs:
-                scaled._devfix_unscaled = float(outputs.detach().reshape(()))
+                scaled._devfix_unscaled = _value(outputs, None)
             return scaled
 
         scaler.scale = scale
@@ -174,15 +175,23 @@ class Recorder:
 
 
 def _value(root: Any, gradient: Any) -> float | None:
-    """Return the loss of a backward pass: the scalar root, or the sum of the root weighted by ``gradient``."""
+    """Return the loss of a backward pass: the scalar root, or the sum of the root weighted by ``gradient``.
+
+    The loss of a pass in ``vmap`` is the sum over the batch.
+    """
     unscaled = getattr(root, "_devfix_unscaled", None)
     if unscaled is not None:
         return float(unscaled)
     with untracked():
         if root.is_complex():
             return None
-        if root.numel() == 1:
-            return float(root.detach().reshape(()))
-        if gradient is None or gradient.shape != root.shape or gradient.device != root.device:
+        is_scalar = root.numel() == 1
+        parts = list(plain_tensors(root))
+        if len(parts) != 1:
             return None
-        return float((root.detach() * gradient.detach()).sum())
+        plain = parts[0].detach()
+        if is_scalar:
+            return float(plain.sum() if is_transformed(root) else plain.reshape(()))
+        if gradient is None or is_transformed(gradient) or gradient.shape != plain.shape:
+            return None
+        return float((plain * gradient.detach()).sum()) if gradient.device == plain.device else None

@@ -28,9 +28,9 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     """Run the script according to the options and return the report."""
     if options.device not in devices.REAL:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    os.environ["PYTORCH_JIT"] = "0"  # compiled TorchScript would not see the simulated device
     import torch
 
+    torch.jit._state.disable()  # compiled TorchScript would not see the simulated device
     torch.set_num_threads(1)
     root = os.path.abspath(options.root or os.getcwd())
     if options.unobserved:

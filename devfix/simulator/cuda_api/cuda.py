@@ -157,6 +157,10 @@ def _functions() -> dict[str, Any]:
     }
 
 
+#: Names that PyTorch's own modules import from a build with CUDA (torch/_inductor/cudagraph_trees.py).
+_BUILT_NAMES = ("_cuda_CUDAAllocator_AllocatorState", "_set_cached_tensors_enabled")
+
+
 def patch_cuda(patches: Patches) -> None:
     """Patch ``torch.cuda`` (or the module of the simulated device type) and ``torch.accelerator``."""
     timeline.reset()
@@ -176,6 +180,9 @@ def patch_cuda(patches: Patches) -> None:
         for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
             patches.set(torch.cuda.nvtx, name, lambda *_, **__: 0)
         patches.set(torch.backends.cuda, "is_built", lambda: True)
+        for name in _BUILT_NAMES:
+            if not hasattr(torch._C, name):
+                patches.set(torch._C, name, type(name, (), {}))
         patches.set(torch.version, "cuda", "12.6")
         patches.set(torch._C, "_cuda_jiterator_compile_and_launch_kernel", _unsupported("torch.cuda.jiterator"))
         patches.set(torch.backends.cudnn, "version", lambda: 90100)

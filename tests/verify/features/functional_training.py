@@ -2,7 +2,6 @@ import torch
 from torch import nn
 from torch.func import functional_call, grad_and_value
 
-
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 torch.manual_seed(0)
 model = nn.Linear(6, 2).to(device)

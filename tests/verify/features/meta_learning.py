@@ -2,7 +2,6 @@ import torch
 from torch import nn
 from torch.func import functional_call, grad, vmap
 
-
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1)).to(device)

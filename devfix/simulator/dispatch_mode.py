@@ -13,6 +13,7 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
+from .forks import check_use
 from .higher_order import run_higher_order
 from .missing_kernels import note_missing_kernel
 from .missing_on_mps import check_mps
@@ -177,6 +178,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
+        if state.is_child or state.worker_thread is not None:
+            check_use()
         if device.type == "mps" and state.checks:
             check_mps(rule.name)
         try:

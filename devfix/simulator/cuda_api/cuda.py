@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ..forks import is_in_bad_fork
 from ..patches import Patches
 from ..state import state
 from . import graphs, streams, timeline
@@ -106,7 +107,7 @@ def _functions() -> dict[str, Any]:
     return {
         **memory_functions(),
         "is_available": lambda: _visible_devices() > 0,
-        "is_initialized": lambda: True,
+        "is_initialized": lambda: not is_in_bad_fork(),
         "is_bf16_supported": lambda *_, **__: True,
         "is_tf32_supported": lambda: True,
         "device_count": _visible_devices,
@@ -146,7 +147,7 @@ def _functions() -> dict[str, Any]:
         "get_rng_state_all": lambda: [_get_rng_state(index) for index in range(state.count)],
         "set_rng_state": _set_rng_state,
         "set_rng_state_all": _set_rng_state_all,
-        "_is_in_bad_fork": lambda: False,
+        "_is_in_bad_fork": is_in_bad_fork,
         "CUDAGraph": graphs.CUDAGraph,
         "graph": graphs.Graph,
         "make_graphed_callables": graphs.make_graphed_callables,

@@ -77,7 +77,7 @@ def _unobserved(options: argparse.Namespace, root: str) -> dict[str, Any]:
 def _set_conditions(options: argparse.Namespace) -> list[str]:
     """Set equal conditions for all runs; return a list that collects unsupported features during the run."""
     unsupported: list[str] = []
-    conditions.use_one_process()
+    conditions.use_one_process(options.simulator)
     conditions.use_foreach_optimizers()
     if options.fast_clocks:
         conditions.speed_up_clocks()

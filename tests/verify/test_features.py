@@ -35,3 +35,30 @@ def test_a_feature_works_on_every_device(feature: str, tmp_path: Path) -> None:
     assert here.losses == there.losses
     assert (here.steps, here.digest) == (there.steps, there.digest)
     assert here.returned == there.returned
+
+
+UNREADABLE = """\
+import torch
+
+
+class Opaque(torch.Tensor):
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        if func not in (torch.ops.aten.detach.default, torch.ops.aten.ones_like.default):
+            raise NotImplementedError(func)
+        return func(*(torch.Tensor._make_subclass(torch.Tensor, each) for each in args), **(kwargs or {}))
+
+
+weight = torch.Tensor._make_subclass(Opaque, torch.ones(2)).requires_grad_()
+torch.autograd.backward(weight, torch.ones(2))
+print("done")
+"""
+
+
+def test_a_tensor_that_answers_no_operator_is_unsupported(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(UNREADABLE, encoding="utf-8")
+
+    found = run("train.py", [], "cpu", tmp_path)
+
+    assert (found.outcome, found.output.strip()) == ("completed", "done")
+    assert [each.partition(" (")[0] for each in found.unsupported] == ["losses that cannot be recorded"]

@@ -70,6 +70,12 @@ class Recorder:
         self.phases.install()
 
     def _before_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
+        try:
+            self._note_backward(tensors, gradients, into)
+        except Exception as error:
+            self._note_problem("losses", error)
+
+    def _note_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
         import torch
 
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
@@ -81,6 +87,10 @@ class Recorder:
             value = _value(root, gradient) if isinstance(root, torch.Tensor) else None
             if value is not None and len(into) < _MAX_LOSSES:
                 into.append(value)
+
+    def _note_problem(self, what: str, error: Exception) -> None:
+        """Record a kind of tensor that cannot be read as unsupported; the script is not to blame."""
+        self.problem = self.problem or f"{what} that cannot be recorded ({type(error).__name__}: {error})"
 
     def _hook_backward(self) -> None:
         import torch
@@ -122,8 +132,8 @@ class Recorder:
                 self.trained.before_step(optimizer)
                 if len(self.gradient_norms) < _MAX_NORMS:
                     self.gradient_norms.append(gradient_norm(optimizer))
-            except Exception as error:  # a kind of tensor that cannot be read; the script is not to blame
-                self.problem = self.problem or f"parameters that cannot be recorded ({type(error).__name__}: {error})"
+            except Exception as error:
+                self._note_problem("parameters", error)
 
         def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.trained.after_step()

@@ -28,16 +28,20 @@ of gradients that a custom ``autograd.Function`` returns on the wrong device (th
 
 from __future__ import annotations
 
+from .forks import SimulatedWorker
+from .higher_order import run_higher_order
 from .install import Simulator, preload, run_compilers_eagerly, unsupported_used, work_done
 from .tags import reported_device
 from .work import WorkLedger
 
 __all__ = [
+    "SimulatedWorker",
     "Simulator",
     "WorkLedger",
     "preload",
     "reported_device",
     "run_compilers_eagerly",
+    "run_higher_order",
     "unsupported_used",
     "work_done",
 ]

@@ -13,6 +13,8 @@ from torch.nn import Parameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from .cuda_api.streams import draw_from
+from .forks import check_use
+from .higher_order import run_higher_order
 from .missing_kernels import note_missing_kernel
 from .missing_on_mps import check_mps
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
@@ -85,6 +87,12 @@ def _move_gradient_back(operand: Operand) -> None:
         operand.tensor.register_hook(lambda gradient: move(gradient, device))  # type: ignore[no-untyped-call]  # untyped in torch
 
 
+def _by_name(func: Any, values: Any, start: int, kwargs: Any) -> dict[str, Any]:
+    """Return keyword arguments with the positional ``values`` of the arguments from ``start`` on."""
+    names = (argument.name for argument in func._schema.arguments[start:])
+    return {**dict(zip(names, values)), **(kwargs or {})}
+
+
 def _is_transfer(device: Any) -> bool:
     """Whether ``device=`` of an ATen call names a simulated device, or the CPU while a tensor subclass is moved."""
     return device is not None and (device.type == state.kind or (state.copying and device.type == "cpu"))
@@ -107,8 +115,10 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         rule = known_rules.get(func)
         if rule is None:
             if not isinstance(func, torch._ops.OpOverload):
-                return self._higher_order(func, args, kwargs or {})
+                return run_higher_order(self, func, args, kwargs or {})
             rule = rule_for(func)
+        if rule.device is not None and len(args) > rule.device:
+            args, kwargs = args[: rule.device], _by_name(func, args[rule.device :], rule.device, kwargs)
         if kwargs and "device" in kwargs and _is_transfer(kwargs["device"]):
             return self._placed(rule, func, args, kwargs)
         with _NoTorchFunction():
@@ -157,14 +167,6 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                 _tag_fresh(result, device)
             return result
 
-    def _higher_order(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Run the eager kernel of a higher-order operator, and check its inner calls."""
-        kernel = func.py_kernels.get(torch._C.DispatchKey.CompositeExplicitAutograd)
-        if kernel is None:
-            return func(*args, **kwargs)
-        with self:
-            return kernel(*args, **kwargs)
-
     def _placed(self, rule: Rule, func: Any, args: Any, kwargs: Any) -> Any:
         """Run a factory or a copy with ``device=`` that the function mode did not see, and tag its result."""
         tag = canonical(kwargs["device"])
@@ -176,6 +178,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:
+        if state.is_child or state.worker_thread is not None:
+            check_use()
         if device.type == "mps" and state.checks:
             check_mps(rule.name)
         try:

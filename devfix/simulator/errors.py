@@ -19,10 +19,12 @@ __all__ = [
     "exact_same",
     "generator_mismatch",
     "grad_device_mismatch",
+    "initialization_failed",
     "invalid_gradient",
     "invalid_ordinal",
     "iterator_mismatch",
     "no_float64_on_mps",
+    "reinitialized",
     "to_numpy",
     "too_many_cpu_scalars",
     "type_name",
@@ -127,10 +129,28 @@ def accelerator_error(message: str) -> RuntimeError:
     return kind(message)
 
 
+def reinitialized(kind: str) -> RuntimeError:
+    """Return the error of ``_lazy_init`` in a forked child (torch/cuda/__init__.py, torch/xpu/__init__.py)."""
+    name = kind.upper()
+    return RuntimeError(
+        f"Cannot re-initialize {name} in forked subprocess. To use {name} with multiprocessing, you must use the "
+        "'spawn' start method"
+    )
+
+
+def initialization_failed() -> RuntimeError:
+    """Return the error of an operator on an inherited tensor in a forked child."""
+    return _runtime_error("initialization error")
+
+
 def invalid_ordinal() -> RuntimeError:
     """Return the error for a device index that does not exist."""
+    return _runtime_error("invalid device ordinal")
+
+
+def _runtime_error(message: str) -> RuntimeError:
     return accelerator_error(
-        "CUDA error: invalid device ordinal\n"
+        f"CUDA error: {message}\n"
         "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be "
         "incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
         "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"

@@ -63,10 +63,11 @@ class Rule:
         mixed: check for calls with tensors on different devices; raises or returns the outputs' devices.
         random: it draws from a generator.
         factory: it creates a tensor without tensor operands.
+        device: position of a factory's argument ``device`` if it is not keyword-only, or None.
 
     """
 
-    __slots__ = ("always", "factory", "fresh", "mixed", "name", "random")
+    __slots__ = ("always", "device", "factory", "fresh", "mixed", "name", "random")
 
     def __init__(
         self,
@@ -76,6 +77,7 @@ class Rule:
         always: Callable[[list[Operand]], Outputs] | None,
         random: bool,
         factory: bool,
+        device: int | None,
     ) -> None:
         self.name = name
         self.fresh = fresh
@@ -83,6 +85,7 @@ class Rule:
         self.always = always
         self.random = random
         self.factory = factory
+        self.device = device
 
 
 def device_of_tag(tag: torch.device | None) -> torch.device:
@@ -252,6 +255,13 @@ def _may_have_new_storage(result: Any) -> bool:
     return "Tensor" in str(result.type) and (alias is None or not alias.is_write)
 
 
+def _device_position(schema: Any) -> int | None:
+    """Return the position of a factory's ``device`` if it is not keyword-only, as of ``nested_tensor``'s operator."""
+    names = [argument.name for argument in schema.arguments if not argument.kwarg_only]
+    is_factory = {"dtype", "layout", "device"} <= set(names)
+    return names.index("device") if is_factory else None
+
+
 def rule_for(func: Any) -> Rule:
     """Return the rule of an ``OpOverload``, created on first use."""
     rule = known_rules.get(func)
@@ -268,5 +278,6 @@ def rule_for(func: Any) -> Rule:
             always=ALWAYS.get(name),
             random=torch.Tag.nondeterministic_seeded in func.tags,
             factory=not takes_tensors,
+            device=_device_position(schema),
         )
     return rule

@@ -7,6 +7,7 @@ per process as well.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -48,6 +49,10 @@ class State:
         visible_before: ``CUDA_VISIBLE_DEVICES`` at the start; a program that sets it to nothing hides the devices.
         current: index of the current device.
         call: the active Python-level call, for :class:`CallContext`.
+        is_initialized: the program has used a device, so that a forked child cannot (:mod:`.forks`).
+        is_child: this process is such a child.
+        worker_thread: the thread that stands for such a child; None if there is none.
+        on_bad_use: called before a use of the device in such a child raises.
         copying: a tensor subclass is moved; a ``_to_copy`` to the CPU is a transfer.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
         work: arithmetic so far, by phase and device.
@@ -73,10 +78,18 @@ class State:
         self.work = WorkLedger()
         self.unsupported: dict[str, None] = {}
         self.copying = False
+        self.is_initialized = False
+        self.is_child = False
+        self.worker_thread: int | None = None
+        self.on_bad_use: Callable[[], None] = _nothing
 
     def note_unsupported(self, feature: str) -> None:
         """Record the use of an unsupported feature; the verdict will be inconclusive."""
         self.unsupported.setdefault(feature)
+
+
+def _nothing() -> None:
+    pass
 
 
 state = State()

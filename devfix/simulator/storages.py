@@ -12,6 +12,7 @@ import torch
 from torch import UntypedStorage
 from torch.storage import _StorageBase
 
+from .forks import note_use
 from .patches import Patches
 from .state import state
 from .tags import CPU, canonical
@@ -48,6 +49,8 @@ def _move(storage: Any, tag: torch.device | None) -> Any:
         return storage._new_wrapped_storage(_move(storage._untyped_storage, tag))
     if storage._simulated_device is tag:
         return storage
+    if tag is not None:
+        note_use()
     moved = UntypedStorage(storage.nbytes())  # type: ignore[no-untyped-call]  # untyped in torch
     moved.copy_(storage)
     moved._simulated_device = tag  # type: ignore[attr-defined]  # our attribute

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from .errors import invalid_ordinal, no_float64_on_mps
+from .forks import note_use
 from .state import state
 
 __all__ = [
@@ -168,10 +169,13 @@ def put_tag(tensor: Tensor, tag: torch.device | None) -> None:
     """Set the tag of a tensor's storage; only valid for storages that the current call created.
 
     Raises:
+        RuntimeError: a device in a forked child.
         TypeError: float64 on MPS.
 
     """
     check_dtype(tensor, tag)
+    if tag is not None:
+        note_use()
     with _NoTorchFunction():
         raw_put_tag(tensor, tag)
 

@@ -112,7 +112,6 @@ class _Server:
             OMP_NUM_THREADS="1",
             MKL_NUM_THREADS="1",
             CUDA_VISIBLE_DEVICES="",
-            PYTORCH_JIT="0",
             PYTHONDONTWRITEBYTECODE="1",
         )
         self.info: dict[str, Any] = {}

@@ -400,3 +400,17 @@ def test_another_python_program_is_unsupported(tmp_path: Path) -> None:
         assert unsupported_used() == []
         subprocess.run([sys.executable, str(script)], check=True)
         assert unsupported_used() == ["a Python program in a child process"]
+
+
+def test_branches_of_cond_are_checked(sim: Simulator) -> None:
+    x, other = torch.ones(2, device="cuda"), torch.ones(2)
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
+        torch.cond(x.sum() > 0, lambda t: t + other, lambda t: t - other, (x,))
+
+
+def test_a_device_mesh_starts_a_process_group(sim: Simulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "RANK": "0", "WORLD_SIZE": "1"}.items():
+        monkeypatch.setenv(name, value)
+    mesh = torch.distributed.device_mesh.init_device_mesh("cuda", (1,))
+    assert (mesh.device_type, torch.distributed.get_world_size()) == ("cuda", 1)
+    torch.distributed.destroy_process_group()

@@ -22,6 +22,8 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 SAMPLE = (
     "amp.some_operators_are_float32",
     "autograd.saved_tensors_on_the_cpu",
+    "compiled.compilers_that_are_reset",
+    "compiled.control_flow",
     "compiled.scripted_module_that_is_saved",
     "distributed.fully_sharded_layers",
     "functorch.gradients_of_each_sample",
@@ -30,6 +32,7 @@ SAMPLE = (
     "memory.pinned_copies",
     "modules.lazy_linear",
     "nested.jagged",
+    "nested.strided_of_matrices",
     "processes.queue_of_arrays",
     "random_numbers.generators",
     "sparse.products_with_gradients",

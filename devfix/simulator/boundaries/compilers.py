@@ -33,15 +33,18 @@ _written: dict[str, Any] = {}
 @contextmanager
 def _suspended() -> Iterator[None]:
     """Show PyTorch's compilers the CPU tensors as they are."""
-    enabled = torch.jit._state._enabled.enabled
-    torch.jit._state.enable()
+    jit: Any = torch.jit
+    enabled, module = jit._state._enabled.enabled, jit.ScriptModule
+    jit._state.enable()
+    jit.ScriptModule = _real["ScriptModule"]
     try:
         with _disable_current_modes(), torch._C.DisableTorchFunction(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
+        jit.ScriptModule = module
         if not enabled:
-            torch.jit._state.disable()
+            jit._state.disable()
 
 
 def _compile(model: Any = None, **_: Any) -> Any:
@@ -116,6 +119,13 @@ class _Scripted:
         _save(self, f)
 
 
+class _ScriptModule(nn.Module):
+    """Base class of modules whose methods are scripted: an ordinary module, as if ``PYTORCH_JIT`` was 0."""
+
+    def __init__(self, optimize: Any = None) -> None:
+        super().__init__()
+
+
 class _ScriptedFunction(_Scripted):
     """A scripted or traced function."""
 
@@ -149,6 +159,10 @@ def _script(obj: Any, *_: Any, **__: Any) -> Any:
         with _suspended():
             return _real["script"](obj)
     return _wrapped(obj, lambda: _real["script"](obj))
+
+
+def _script_method(fn: Any) -> Any:
+    return fn
 
 
 def _trace(func: Any = None, example_inputs: Any = None, *args: Any, **kwargs: Any) -> Any:
@@ -263,8 +277,11 @@ def _patch_scripting(patches: Patches) -> None:
         return
     jit: Any = torch.jit
     _real.update({"script": jit.script, "trace": jit.trace, "jit.save": jit.save, "jit.load": jit.load})
+    _real["ScriptModule"] = jit.ScriptModule
     replaced = {
         "script": _script,
+        "script_method": _script_method,
+        "ScriptModule": _ScriptModule,
         "trace": _trace,
         "freeze": _frozen,
         "optimize_for_inference": _frozen,

@@ -18,6 +18,7 @@ import torch
 from torch.multiprocessing import reductions
 from torch.utils._python_dispatch import _disable_current_modes
 
+from ..forks import enter_child
 from ..patches import Patches
 from ..state import state
 from ..tags import get_tag
@@ -34,13 +35,35 @@ class _ChildLedger(WorkLedger):
     def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
         """Add a call, as :meth:`.work.WorkLedger.add` does."""
         if on_device or torch._C._current_graph_task_id() != -1:
-            _worked[0] = 1
+            _note_work()
         super().add(func, args, result, on_device, mixed)
 
 
 def _in_child() -> None:
     if state.active:
         state.work = _ChildLedger()
+        enter_child(bool(_spawning), _note_work)
+
+
+def _note_work() -> None:
+    _worked[0] = 1
+
+
+#: Not empty while a child of another start method is forked.
+_spawning: list[bool] = []
+
+
+def _as_spawned(popen: Any) -> Any:
+    """Start a child that does not count as forked."""
+
+    def start(process: Any) -> Any:
+        _spawning.append(True)
+        try:
+            return popen(process)
+        finally:
+            _spawning.clear()
+
+    return start
 
 
 if hasattr(os, "register_at_fork"):
@@ -80,7 +103,7 @@ def patch_processes(patches: Patches) -> None:
     fork = getattr(methods, "ForkProcess", None)
     if fork is not None:
         for name in ("SpawnProcess", "ForkServerProcess"):
-            patches.set(getattr(methods, name), "_Popen", staticmethod(fork._Popen))
+            patches.set(getattr(methods, name), "_Popen", staticmethod(_as_spawned(fork._Popen)))
     for name in ("_share_fd_cpu_", "_share_filename_cpu_"):
         patches.set(torch.UntypedStorage, name, _unobserved(getattr(torch.UntypedStorage, name)))
     registered: Any = ForkingPickler._extra_reducers  # type: ignore[attr-defined]  # not public

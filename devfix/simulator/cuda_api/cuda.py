@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from ..forks import is_in_bad_fork
 from ..patches import Patches
 from ..state import state
 from . import graphs, streams, timeline
@@ -106,7 +107,7 @@ def _functions() -> dict[str, Any]:
     return {
         **memory_functions(),
         "is_available": lambda: _visible_devices() > 0,
-        "is_initialized": lambda: True,
+        "is_initialized": lambda: not is_in_bad_fork(),
         "is_bf16_supported": lambda *_, **__: True,
         "is_tf32_supported": lambda: True,
         "device_count": _visible_devices,
@@ -146,7 +147,7 @@ def _functions() -> dict[str, Any]:
         "get_rng_state_all": lambda: [_get_rng_state(index) for index in range(state.count)],
         "set_rng_state": _set_rng_state,
         "set_rng_state_all": _set_rng_state_all,
-        "_is_in_bad_fork": lambda: False,
+        "_is_in_bad_fork": is_in_bad_fork,
         "CUDAGraph": graphs.CUDAGraph,
         "graph": graphs.Graph,
         "make_graphed_callables": graphs.make_graphed_callables,
@@ -155,6 +156,10 @@ def _functions() -> dict[str, Any]:
         "use_mem_pool": lambda *_, **__: nullcontext(),
         "_sleep": lambda *_: None,
     }
+
+
+#: Names that PyTorch's own modules import from a build with CUDA (torch/_inductor/cudagraph_trees.py).
+_BUILT_NAMES = ("_cuda_CUDAAllocator_AllocatorState", "_set_cached_tensors_enabled")
 
 
 def patch_cuda(patches: Patches) -> None:
@@ -176,6 +181,9 @@ def patch_cuda(patches: Patches) -> None:
         for name in ("range_push", "range_pop", "mark", "range_start", "range_end"):
             patches.set(torch.cuda.nvtx, name, lambda *_, **__: 0)
         patches.set(torch.backends.cuda, "is_built", lambda: True)
+        for name in _BUILT_NAMES:
+            if not hasattr(torch._C, name):
+                patches.set(torch._C, name, type(name, (), {}))
         patches.set(torch.version, "cuda", "12.6")
         patches.set(torch._C, "_cuda_jiterator_compile_and_launch_kernel", _unsupported("torch.cuda.jiterator"))
         patches.set(torch.backends.cudnn, "version", lambda: 90100)

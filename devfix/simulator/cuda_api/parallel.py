@@ -139,5 +139,5 @@ def _patch_distributed(patches: Patches) -> None:
         return destroy(*args, **kwargs)
 
     patches.set(distributed, "destroy_process_group", destroy_process_group)
-    patches.set(distributed, "init_process_group", init_process_group)
+    patches.replace_imported(real, init_process_group)  # a DeviceMesh starts the default group by itself
     patches.set(distributed, "is_nccl_available", lambda: True)

@@ -15,6 +15,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten, tree_map
 
+from .devices import run_higher_order
+
 __all__ = ["CpuRandomMode", "make_deterministic"]
 
 #: Kernels that draw random numbers internally, for dropout only.  :func:`make_deterministic` prevents PyTorch from
@@ -75,6 +77,8 @@ class CpuRandomMode(TorchDispatchMode):
 
     """
 
+    supports_higher_order_operators = True
+
     def __init__(self, kind: str, ledger: Any) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # untyped in torch
         self.kind = kind
@@ -84,6 +88,8 @@ class CpuRandomMode(TorchDispatchMode):
         self._generators: Any = weakref.WeakKeyDictionary()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not isinstance(func, torch._ops.OpOverload):
+            return run_higher_order(self, func, args, kwargs)
         kwargs = kwargs or {}
         device = self._device((args, kwargs))
         if device is not None and torch.Tag.nondeterministic_seeded in func.tags:

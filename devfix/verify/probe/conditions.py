@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
 import random
 import sys
+import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from .devices import load_simulator
@@ -20,6 +23,7 @@ __all__ = [
 ]
 
 _SEED = 0
+_DEFAULT_METHOD = multiprocessing.get_all_start_methods()[0]
 
 #: Factor of :func:`speed_up_clocks`.
 _SPEED = 7
@@ -55,28 +59,60 @@ def _faster(clock: Callable[[], Any]) -> Callable[[], Any]:
     return lambda: start + (clock() - start) * _SPEED
 
 
-def use_one_process() -> None:
-    """Run data loading and ``spawn`` in this process: other ones have no simulated device and no recorder."""
-    _disable_workers()
+def use_one_process(simulator: str | None) -> None:
+    """Run data loading and ``spawn`` in this process: other ones have no simulated device and no recorder.
+
+    Args:
+        simulator: folder of the simulator package, which raises the errors of forked workers; None: they work.
+
+    """
+    _disable_workers(nullcontext if simulator is None else load_simulator(simulator).SimulatedWorker)
     _spawn_in_process()
 
 
-def _disable_workers() -> None:
-    """Make data loaders ignore ``num_workers``."""
-    from torch.utils.data import DataLoader
+def _disable_workers(worker: Callable[[], AbstractContextManager[Any]]) -> None:
+    """Make data loaders ignore ``num_workers``, and fetch batches in the contexts that stand for forked workers."""
+    from torch.utils.data import DataLoader, dataloader
 
     real: Any = DataLoader.__init__
     signature = inspect.signature(real)
+    contexts: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
         given = signature.bind(self, *args, **kwargs).arguments
         extra = given.pop("kwargs", {})
+        if given.get("num_workers"):
+            contexts[self] = given.get("multiprocessing_context")
         for name in ("num_workers", "prefetch_factor", "persistent_workers", "multiprocessing_context", "timeout"):
             given.pop(name, None)
         real(**given, **extra)
 
+    iterator: Any = dataloader._SingleProcessDataLoaderIter
+    real_iterator = iterator.__init__
+
+    def start(self: Any, loader: Any) -> None:
+        real_iterator(self, loader)
+        if loader in contexts and _forks(contexts[loader]):
+            self._dataset_fetcher.fetch = _inside(worker(), self._dataset_fetcher.fetch)
+
     loader: Any = DataLoader
     loader.__init__ = init
+    iterator.__init__ = start
+
+
+def _forks(context: Any) -> bool:
+    """Whether a data loader with this ``multiprocessing_context`` forks its workers."""
+    if context is not None and not isinstance(context, str):
+        context = context.get_start_method()
+    return (context or multiprocessing.get_start_method(allow_none=True) or _DEFAULT_METHOD) == "fork"
+
+
+def _inside(worker: AbstractContextManager[Any], fetch: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def fetch_in_worker(index: Any) -> Any:
+        with worker:
+            return fetch(index)
+
+    return fetch_in_worker
 
 
 def _spawn_in_process() -> None:

@@ -9,7 +9,16 @@ import sys
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-__all__ = ["CHOICES", "REAL", "SIMULATOR", "NoDevice", "device_for", "load_simulator", "precision_for"]
+__all__ = [
+    "CHOICES",
+    "REAL",
+    "SIMULATOR",
+    "NoDevice",
+    "device_for",
+    "load_simulator",
+    "precision_for",
+    "run_higher_order",
+]
 
 REAL = ("cuda", "mps", "xpu")
 SIMULATED = ("sim", "unchecked")
@@ -30,6 +39,11 @@ def load_simulator(folder: str) -> Any:
         sys.modules[name] = module
         spec.loader.exec_module(module)
     return sys.modules[name]
+
+
+def run_higher_order(mode: Any, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operator such as ``torch.cond`` in a mode, as the loaded simulator does."""
+    return sys.modules[SIMULATOR].run_higher_order(mode, func, args, kwargs or {})
 
 
 class NoDevice:

@@ -13,6 +13,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map
 
+from .devices import run_higher_order
+
 __all__ = ["Float64Mode"]
 
 _NARROW = (torch.float32, torch.float16, torch.bfloat16)
@@ -25,7 +27,11 @@ _FRESH_RESULTS = ("aten::lift_fresh", "aten::lift")
 class Float64Mode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # torch types no __init_subclass__
     """Mode that computes in float64 whatever dtype the script uses."""
 
+    supports_higher_order_operators = True
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not isinstance(func, torch._ops.OpOverload):
+            return run_higher_order(self, func, args, kwargs)
         schema = func._schema
         kwargs = kwargs or {}
         if schema.name in _FRESH_RESULTS:

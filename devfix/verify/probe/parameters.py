@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from .plain import plain_tensors
 
 __all__ = ["ManualUpdates", "digest", "gradient_norm", "trainable", "untracked"]
 
 
 @contextmanager
 def untracked() -> Iterator[None]:
-    """Disable all modes and autograd, so that the probe's own operations are not simulated, checked or counted."""
+    """Disable modes, transforms and autograd: the probe's own operations are not simulated, checked or counted."""
     import torch
     from torch.utils._python_dispatch import _disable_current_modes
 
-    with torch._C.DisableTorchFunction(), _disable_current_modes(), torch.no_grad():
+    with torch._C.DisableTorchFunction(), torch._C._DisableFuncTorch(), _disable_current_modes(), torch.no_grad():
         yield
 
 
@@ -31,7 +34,7 @@ def digest(tensors: Iterable[Any]) -> str:
 
     total = hashlib.sha256()
     with untracked():
-        for tensor in tensors:
+        for tensor in (part for each in tensors for part in plain_tensors(each)):
             host = tensor.detach().cpu()
             host = (host if host.layout is torch.strided else host.to_dense()).contiguous()
             total.update(str((tuple(host.shape), host.dtype)).encode())
@@ -44,7 +47,8 @@ def gradient_norm(optimizer: Any) -> float | None:
     import torch
 
     with untracked():
-        gradients = [each.grad for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
+        found = [each.grad for group in optimizer.param_groups for each in group["params"] if each.grad is not None]
+        gradients = [part for each in found for part in plain_tensors(each)]
         if not gradients or any(each.layout is not torch.strided or each.is_complex() for each in gradients):
             return None
         if len({(each.device, each.dtype) for each in gradients}) > 1:
@@ -95,7 +99,9 @@ class ManualUpdates:
 
 
 def _norm(leaf: Any) -> float:
-    return float(leaf.detach().double().norm()) if leaf.is_floating_point() else 0.0
+    """Return the 2-norm of a floating-point tensor, else 0."""
+    parts = [each for each in plain_tensors(leaf) if each.is_floating_point()]
+    return math.hypot(*(float(each.detach().double().norm()) for each in parts))
 
 
 def _leaves(roots: Iterable[Any]) -> Iterator[Any]:

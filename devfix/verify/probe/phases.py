@@ -9,6 +9,7 @@ import weakref
 from typing import Any
 
 from .parameters import digest, untracked
+from .plain import plain_tensors
 
 __all__ = ["Phases"]
 
@@ -44,17 +45,18 @@ class Phases:
         import torch
 
         library: Any = torch.nn.Module
-        real, ident, get_ident = library.__call__, self._thread, threading.get_ident
+        phases, real, ident, get_ident = self, library.__call__, self._thread, threading.get_ident
 
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._is_inside or get_ident() != ident:
-                return real(module, *args, **kwargs)
-            results = self._note_call(module, args, kwargs)
-            self._is_inside = True
+        # The profiler reads ``self`` of each call (torch/csrc/autograd/profiler_python.cpp): it must be the module.
+        def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+            if phases._is_inside or get_ident() != ident:
+                return real(self, *args, **kwargs)
+            results = phases._note_call(self, args, kwargs)
+            phases._is_inside = True
             try:
-                result = real(module, *args, **kwargs)
+                result = real(self, *args, **kwargs)
             finally:
-                self._is_inside = False
+                phases._is_inside = False
             if results is not None:
                 results.update(_sample(result))
             return result
@@ -139,10 +141,13 @@ def _sample(result: Any) -> bytes:
         return b""
     with untracked():
         try:
-            flat = found.detach().reshape(-1)
+            plain = next(plain_tensors(found), None)
+            if plain is None:
+                return b""
+            flat = plain.detach().reshape(-1)
             flat = flat[:: max(1, -(-flat.numel() // _MAX_ELEMENTS))].cpu()
             return bytes(flat.contiguous().view(torch.uint8).numpy()) if flat.numel() else b""
-        except (RuntimeError, TypeError, NotImplementedError):  # a sparse or a nested tensor
+        except (RuntimeError, TypeError, NotImplementedError):  # a sparse tensor
             return b""
 
 

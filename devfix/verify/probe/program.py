@@ -28,9 +28,9 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     """Run the script according to the options and return the report."""
     if options.device not in devices.REAL:
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
-    os.environ["PYTORCH_JIT"] = "0"  # compiled TorchScript would not see the simulated device
     import torch
 
+    torch.jit._state.disable()  # compiled TorchScript would not see the simulated device
     torch.set_num_threads(1)
     root = os.path.abspath(options.root or os.getcwd())
     if options.unobserved:
@@ -77,7 +77,7 @@ def _unobserved(options: argparse.Namespace, root: str) -> dict[str, Any]:
 def _set_conditions(options: argparse.Namespace) -> list[str]:
     """Set equal conditions for all runs; return a list that collects unsupported features during the run."""
     unsupported: list[str] = []
-    conditions.use_one_process()
+    conditions.use_one_process(options.simulator)
     conditions.use_foreach_optimizers()
     if options.fast_clocks:
         conditions.speed_up_clocks()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from .parameters import ManualUpdates, digest, gradient_norm, trainable, untracked
 from .phases import Phases
+from .plain import is_transformed, plain_tensors
 from .recipe import Recipe
 from .trained import TrainedParameters
 
@@ -69,6 +70,12 @@ class Recorder:
         self.phases.install()
 
     def _before_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
+        try:
+            self._note_backward(tensors, gradients, into)
+        except Exception as error:
+            self._note_problem("losses", error)
+
+    def _note_backward(self, tensors: Any, gradients: Any, into: list[float]) -> None:
         import torch
 
         roots = (tensors,) if isinstance(tensors, torch.Tensor) else tuple(tensors)
@@ -80,6 +87,10 @@ class Recorder:
             value = _value(root, gradient) if isinstance(root, torch.Tensor) else None
             if value is not None and len(into) < _MAX_LOSSES:
                 into.append(value)
+
+    def _note_problem(self, what: str, error: Exception) -> None:
+        """Record a kind of tensor that cannot be read as unsupported; the script is not to blame."""
+        self.problem = self.problem or f"{what} that cannot be recorded ({type(error).__name__}: {error})"
 
     def _hook_backward(self) -> None:
         import torch
@@ -107,7 +118,7 @@ class Recorder:
         def scale(this: Any, outputs: Any) -> Any:
             scaled = real(this, outputs)
             if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 and scaled is not outputs:
-                scaled._devfix_unscaled = float(outputs.detach().reshape(()))
+                scaled._devfix_unscaled = _value(outputs, None)
             return scaled
 
         scaler.scale = scale
@@ -121,8 +132,8 @@ class Recorder:
                 self.trained.before_step(optimizer)
                 if len(self.gradient_norms) < _MAX_NORMS:
                     self.gradient_norms.append(gradient_norm(optimizer))
-            except Exception as error:  # a kind of tensor that cannot be read; the script is not to blame
-                self.problem = self.problem or f"parameters that cannot be recorded ({type(error).__name__}: {error})"
+            except Exception as error:
+                self._note_problem("parameters", error)
 
         def after_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             self.trained.after_step()
@@ -174,15 +185,23 @@ class Recorder:
 
 
 def _value(root: Any, gradient: Any) -> float | None:
-    """Return the loss of a backward pass: the scalar root, or the sum of the root weighted by ``gradient``."""
+    """Return the loss of a backward pass: the scalar root, or the sum of the root weighted by ``gradient``.
+
+    The loss of a pass in ``vmap`` is the sum over the batch.
+    """
     unscaled = getattr(root, "_devfix_unscaled", None)
     if unscaled is not None:
         return float(unscaled)
     with untracked():
         if root.is_complex():
             return None
-        if root.numel() == 1:
-            return float(root.detach().reshape(()))
-        if gradient is None or gradient.shape != root.shape or gradient.device != root.device:
+        is_scalar = root.numel() == 1
+        parts = list(plain_tensors(root))
+        if len(parts) != 1:
             return None
-        return float((root.detach() * gradient.detach()).sum())
+        plain = parts[0].detach()
+        if is_scalar:
+            return float(plain.sum() if is_transformed(root) else plain.reshape(()))
+        if gradient is None or is_transformed(gradient) or gradient.shape != plain.shape:
+            return None
+        return float((plain * gradient.detach()).sum()) if gradient.device == plain.device else None

@@ -2,18 +2,53 @@
 
 from __future__ import annotations
 
+import ast
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from .parameters import digest, untracked
 
-__all__ = ["ReturnedValues"]
+__all__ = ["ReturnedValues", "without_clock_readings"]
 
 _MAX_STATEMENTS = 64
 _MAX_VALUES = 1000
 _MAX_DEPTH = 4
 _MAX_TEXT = 200
+
+#: Functions that read a clock, whatever module or object they belong to.
+_CLOCKS = frozenset(
+    "elapsed_time time time_ns perf_counter perf_counter_ns monotonic monotonic_ns process_time process_time_ns "
+    "thread_time thread_time_ns default_timer now utcnow today ctime asctime".split()
+)
+
+
+def without_clock_readings(tree: ast.Module) -> ast.Module:
+    """Return a script whose top-level expressions that only read a clock are conditions, which return no value."""
+    return _ClockReadings().visit(tree)  # type: ignore[no-any-return]  # a transformer's result has no type
+
+
+class _ClockReadings(ast.NodeTransformer):
+    """Replacement of ``start.elapsed_time(end)`` and ``time.time() - start`` as statements outside of functions."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        calls = [each for each in ast.walk(node) if isinstance(each, ast.Call)]
+        if not calls or not all(_name(each.func) in _CLOCKS for each in calls):
+            return node
+        return ast.copy_location(ast.If(node.value, [ast.copy_location(ast.Pass(), node)], []), node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.stmt:
+        return node
+
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.stmt:
+        return node
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        return node
+
+
+def _name(function: ast.expr) -> str | None:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
 
 
 class ReturnedValues:

@@ -13,7 +13,7 @@ from importlib.machinery import SourceFileLoader
 from typing import Any
 
 from . import notebook
-from .returned import ReturnedValues
+from .returned import ReturnedValues, without_clock_readings
 
 __all__ = ["execute"]
 
@@ -67,7 +67,7 @@ def _run_file(path: str, program: str | None, returned: ReturnedValues) -> None:
     tree = ast.parse(text, path)
     main.__doc__ = ast.get_docstring(tree, clean=False)
     # In an interactive block, the value of each top-level expression statement is passed to ``sys.displayhook``.
-    block = ast.Interactive(body=tree.body)
+    block = ast.Interactive(body=without_clock_readings(tree).body)
     code = compile(block, path, "single", dont_inherit=True)
     sys.displayhook = returned.note
     exec(code, main.__dict__)

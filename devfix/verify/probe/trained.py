@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .parameters import digest, untracked
+from .plain import plain_tensors
 
 __all__ = ["TrainedParameters"]
 
@@ -60,11 +61,9 @@ class TrainedParameters:
 
     def _find_parameters(self) -> None:
         """Record all parameters with a gradient, whether or not they are in an optimizer."""
-        from torch.nn import Parameter
-
         gc.collect()  # parameters of a deleted model would be found nondeterministically
         for found in gc.get_objects():
-            if type(found) is Parameter and found.grad is not None and id(found) not in self._with_gradient:
+            if _is_parameter(found) and found.grad is not None and id(found) not in self._with_gradient:
                 self._with_gradient[id(found)] = found
                 if self._keys_to_freeze or id(found) not in self._optimized:
                     self._keys[id(found)] = key = digest([found, found.grad])[:20]
@@ -125,13 +124,23 @@ class TrainedParameters:
         return base64.b64encode(b"".join(numbers)).decode()
 
 
+def _is_parameter(found: Any) -> bool:
+    """Whether an object is a parameter, by its type only, because ``isinstance`` may call user code."""
+    from torch import Tensor
+    from torch.nn import Parameter
+
+    kind = type(found)
+    return kind is Parameter or (Tensor in kind.__mro__ and getattr(found, "_is_param", False) is True)
+
+
 def _digest_in_any_order(tensors: Iterable[Any]) -> str:
     return hashlib.sha256(" ".join(sorted(digest([each]) for each in tensors)).encode()).hexdigest()
 
 
 def _sample(parameter: Any) -> Any:
     """Return evenly spaced elements in float64 on the CPU; None if the tensor is empty or not floating-point."""
-    if not parameter.is_floating_point() or not parameter.numel():
+    parameter = next(plain_tensors(parameter), None)
+    if parameter is None or not parameter.is_floating_point() or not parameter.numel():
         return None
     flat = parameter.detach().reshape(-1)
     return flat[:: -(-flat.numel() // _MAX_SAMPLES)].cpu().double().clone()

@@ -61,6 +61,24 @@ def compiled_function(device: str) -> Any:
     )
 
 
+def compilers_that_are_reset(device: str) -> Any:
+    fast = torch.compile(lambda x: x * 2)
+    first = fast(torch.ones(2, device=device))
+    torch._dynamo.reset()
+    torch.compiler.reset()
+    return first, fast(torch.ones(2, device=device))
+
+
+def control_flow(device: str) -> Any:
+    from torch._higher_order_ops.scan import scan
+
+    x = torch.arange(4.0, device=device)
+    chosen = torch.cond(x.sum() > 0, lambda t: t.sin(), lambda t: t.cos(), (x,))
+    _, sums = scan(lambda total, t: (total + t, total + t), torch.zeros((), device=device), x)
+    assert chosen.device.type == sums.device.type == device
+    return chosen, sums + torch.ones(4, device=device)
+
+
 def compiled_in_place(device: str) -> Any:
     model = _Positions().to(device)
     model.compile(dynamic=False)

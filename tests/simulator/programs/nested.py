@@ -15,6 +15,12 @@ def strided(device: str) -> Any:
     return torch.nested.to_padded_tensor(x, 0.0), [each * 2 for each in x.unbind()]
 
 
+def strided_of_matrices(device: str) -> Any:
+    x = torch.nested.nested_tensor([torch.ones(2, 6), torch.ones(3, 6)], device=device)
+    assert x.device.type == device
+    return x.to_padded_tensor(0.0) + torch.ones(6, device=device)
+
+
 def strided_from_tensors(device: str) -> Any:
     parts = [torch.randn(2, 4).to(device).requires_grad_(), torch.randn(3, 4).to(device).requires_grad_()]
     x = torch.nested.as_nested_tensor(parts)

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..plain import sizes
+
 __all__ = ["DeviceCounts", "count_tensors", "describe_tensor", "storage_of"]
 
 #: Number of tensors and their bytes, by device.
@@ -18,7 +20,7 @@ def describe_tensor(tensor: Tensor, device_of: Callable[[Tensor], str]) -> dict[
     """Return ``place`` (the device), ``shape``, ``dtype`` and ``bytes`` of a tensor; call it without active modes."""
     return {
         "place": device_of(tensor),
-        "shape": list(tensor.shape),
+        "shape": sizes(tensor),
         "dtype": str(tensor.dtype).removeprefix("torch."),
         "bytes": _bytes(tensor),
     }
@@ -44,7 +46,7 @@ def storage_of(tensor: Tensor) -> tuple[int, int]:
 
 
 def _bytes(tensor: Tensor) -> int:
-    if tensor.layout is not torch.strided:
+    if tensor.layout is not torch.strided or tensor.is_nested:
         return 0
     try:
         return tensor.numel() * tensor.element_size()

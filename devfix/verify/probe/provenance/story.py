@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 
 from ..failures import causes
+from ..parameters import untracked
+from ..plain import sizes
 from .frames import FOREIGN, PROJECT, Chain, Point, position
 from .histories import Node, tensors_in
 from .naming import Names
@@ -213,8 +215,8 @@ class _Describer:
 
     def value(self, role: str, tensor: Tensor) -> dict[str, Any]:
         node = self._provenance.histories.of(tensor)
-        with torch._C.DisableTorchFunction():
-            shape, dtype = list(tensor.shape), str(tensor.dtype).removeprefix("torch.")
+        with untracked():
+            shape, dtype = sizes(tensor), str(tensor.dtype).removeprefix("torch.")
         return {
             "role": role,
             "names": [name._asdict() for name in self._names.of(tensor)],

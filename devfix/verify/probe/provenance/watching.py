@@ -15,6 +15,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.data.dataloader import _BaseDataLoaderIter
 
+from ..devices import run_higher_order
 from .frames import Chain, Frames
 from .histories import Histories, tensors_in
 
@@ -53,6 +54,8 @@ class ModuleEvent:
 class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that records the origins of ATen results, and the operands of a failing call."""
 
+    supports_higher_order_operators = True
+
     def __init__(self, provenance: Provenance) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # untyped in torch
         self._provenance = provenance
@@ -62,6 +65,8 @@ class _Operators(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped
         return False
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if not isinstance(func, torch._ops.OpOverload):
+            return run_higher_order(self, func, args, kwargs)
         # Disable function modes, which would treat operators called from here as calls of the program.
         with torch._C.DisableTorchFunction():
             try:

@@ -58,7 +58,8 @@ def enter_child(spawned: bool, on_bad_use: Callable[[], None]) -> None:
         on_bad_use: called before the child's use of a device raises.
 
     """
-    state.is_child = state.is_initialized and state.checks and state.kind in _FORKLESS and not spawned
+    is_bad = state.is_child or (state.is_initialized and state.checks and state.kind in _FORKLESS)
+    state.is_child = is_bad and not spawned
     state.is_initialized = False
     state.worker_thread = None
     state.on_bad_use = on_bad_use

@@ -66,6 +66,11 @@ def test_a_spawned_child_uses_the_device(sim: Simulator) -> None:
     assert told_by_child(use_device, "spawn") == "4.0"
 
 
+def test_a_child_of_a_forked_child_cannot_use_the_device(sim: Simulator) -> None:
+    use_device()
+    assert told_by_child(lambda: told_by_child(use_device)).startswith(REINITIALIZED)
+
+
 def test_a_simulated_worker_cannot_use_the_device(sim: Simulator) -> None:
     inherited = torch.ones(2, device="cuda")
     with SimulatedWorker():

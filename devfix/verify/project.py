@@ -71,7 +71,7 @@ def find_project(script: str, cwd: str | None = None, folder: str | None = None,
     """
     for name in (cwd, folder):
         if name is not None and not Path(name).is_dir():
-            raise RunError(f"{name} is not a folder")
+            raise RunError(f"{name} {'is not a folder' if os.path.lexists(name) else 'does not exist'}")
     here = Path.cwd().resolve() if cwd is None else Path(cwd).resolve()
     path, name = _module(script, here) if module else (_file(script), None)
     root = _root(path, here) if folder is None else Path(folder).resolve()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from devfix.verify.outputs.collection import Outputs
 
-__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps"]
+__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps", "describe_exit_code", "signal_name"]
 
 #: Supported types of real devices.
 REAL_DEVICES = ("cuda", "mps", "xpu")
+
+
+#: What PyTorch's allocators add to a message: their own source line, and the number of the system's error.
+_ALLOCATOR_NOISE = re.compile(r"\[enforce fail at [^\]]*\] [^:]*: | ?Error code \d+ \([^)]*\)$")
 
 
 class RunError(Exception):
@@ -50,6 +56,28 @@ class Failure:
             return f"{self.file}:cell {self.place[0]}:{self.place[1]}"
         return f"{self.file}:{self.line}" if self.file else ""
 
+    @property
+    def summary(self) -> str:
+        """Type, first line of the message and position, such as ``KeyError: 'lr' at train.py:7``."""
+        text = _ALLOCATOR_NOISE.sub("", self.text.strip().split("\n")[0]).strip()
+        if text.endswith(".") and not text.endswith(".."):
+            text = text[:-1]
+        message = f"{self.type}: {text}" if text else self.type
+        return f"{message} at {self.where}" if self.where else message
+
+
+def signal_name(exit_code: int) -> str:
+    """Return the name of the signal of a negative exit code, such as ``SIGSEGV``."""
+    try:
+        return signal.Signals(-exit_code).name
+    except ValueError:  # a real-time signal
+        return f"signal {-exit_code}"
+
+
+def describe_exit_code(exit_code: int) -> str:
+    """Return how a process ended that did not succeed: its exit code, or the signal that killed it."""
+    return f"ended with exit code {exit_code}" if exit_code > 0 else f"killed by {signal_name(exit_code)}"
+
 
 class Steps(NamedTuple):
     """Consecutive steps of an optimizer or a scheduler with the same settings.
@@ -85,6 +113,7 @@ class Run:
         device: ``cpu``, ``sim``, ``unchecked`` or one of :data:`REAL_DEVICES`.
         failure: the exception that ended it; None if it ended by itself.
         exit_code: the script's exit code; negative for a signal.
+        exit_message: the text of ``sys.exit("text")``; empty for an exit code.
         losses: the scalar root of each backward pass, in order, before loss scaling.
         steps: number of optimizer steps; without an optimizer, of manual updates.
         optimizers: class names of the optimizers that stepped, in the order of their first steps.
@@ -128,6 +157,12 @@ class Run:
         scratch: the scratch copy's folder if it was not deleted; else None.
         story: for a failed run with provenance, the values of the failing call and their origins
             (:func:`devfix.verify.probe.provenance.describe_failure`); else None.
+        caught: for a run with provenance that no device error ended, the first device error that the script caught, or
+            that ended one of its threads or forked processes; else None.
+        caught_story: as ``story``, for ``caught``.
+        caught_count: number of these device errors.
+        caught_in: name of the forked process that raised it; empty if it was not raised in one.
+        failed_children: for a run with provenance, name and exit code of the child processes that failed.
         map: for a run with ``device_map``, the device of every tensor after the first step, at the failure or at the
             end (:mod:`devfix.verify.probe.placement`); else None.
 
@@ -136,6 +171,7 @@ class Run:
     device: str
     failure: Failure | None = None
     exit_code: int = 0
+    exit_message: str = ""
     losses: tuple[float, ...] = ()
     steps: int = 0
     optimizers: tuple[str, ...] = ()
@@ -177,6 +213,11 @@ class Run:
     setup_device: str | None = None
     scratch: str | None = None
     story: Mapping[str, Any] | None = None
+    caught: Failure | None = None
+    caught_story: Mapping[str, Any] | None = None
+    caught_count: int = 0
+    caught_in: str = ""
+    failed_children: tuple[tuple[str, int], ...] = ()
     map: Mapping[str, Any] | None = None
 
     @property
@@ -195,6 +236,13 @@ class Run:
         return "network" not in self.exposed
 
     @property
+    def as_if_uncaught(self) -> Run:
+        """The run as if it had ended with the device error that the script caught; itself if there is none."""
+        if self.caught is None:
+            return self
+        return replace(self, failure=self.caught, story=self.caught_story, caught=None, caught_story=None)
+
+    @property
     def device_error(self) -> bool:
         """Whether it failed with a device error."""
         return self.failure is not None and self.failure.family is not None
@@ -208,14 +256,11 @@ class Run:
     def outcome(self) -> str:
         """Return one line that says how the run ended."""
         if self.stopped is not None:
-            return f"stopped: {self.stopped}" if self.stopped != "time" else "stopped by the time limit"
+            return f"stopped because {self.stopped}" if self.stopped != "time" else "stopped by the time limit"
         if self.failure is not None:
-            text = self.failure.text.strip().split("\n")[0]
-            where = f" at {self.failure.where}" if self.failure.file else ""
-            return f"{self.failure.type}: {text}{where}"
+            return self.failure.summary
         if self.exit_code:
-            name = f"signal {-self.exit_code}" if self.exit_code < 0 else f"exit code {self.exit_code}"
-            return f"ended with {name}"
+            return describe_exit_code(self.exit_code)
         if not self.has_report:
             return "exited with code 0 before it finished"
         return "reached the step limit" if self.ended_early else "completed"

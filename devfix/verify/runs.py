@@ -29,6 +29,7 @@ from devfix.verify.sandbox import (
     UnsafeChange,
     clean_environment,
     file_view,
+    link_into_home,
     overlay,
     scratch_copy,
     withheld_path,
@@ -46,6 +47,10 @@ _OUTPUT_LIMIT = 64 << 10
 
 #: Report keys that are fields of :class:`Run` under the same name.
 _COPIED = [
+    "caught_in",
+    "caught_count",
+    "caught_story",
+    "exit_message",
     "steps",
     "parameters",
     "changed",
@@ -69,20 +74,24 @@ _COPIED = [
 ]
 
 
-def _failure(report: dict[str, Any], inside: Path) -> Failure | None:
-    found = report.get("exception")
+def _with_user_paths(text: str, scratch: Scratch) -> str:
+    """Return a text with the paths that the user knows: relative to the project, and to the home folder as ``~``."""
+    return text.replace(str(scratch.project) + os.sep, "").replace(str(scratch.home) + os.sep, "~/")
+
+
+def _failure(found: dict[str, Any] | None, scratch: Scratch) -> Failure | None:
     if not found:
         return None
     frame = found.get("frame") or {}
     file = frame.get("file")
     return Failure(
         type=found["type"],
-        text=found["text"].replace(str(inside) + os.sep, ""),
+        text=_with_user_paths(found["text"], scratch),
         family=found["family"],
-        file=os.path.relpath(file, inside) if file else None,
+        file=os.path.relpath(file, scratch.project) if file else None,
         line=frame.get("line"),
         code=frame.get("code"),
-        traceback=found["traceback"].replace(str(inside) + os.sep, ""),
+        traceback=_with_user_paths(found["traceback"], scratch),
         place=frame.get("place"),
     )
 
@@ -182,6 +191,7 @@ def run(
     try:
         with scratch_copy(project, size_limit, keep, allow_read) as copy:
             overlay(copy.project, changes or {})
+            link_into_home(copy.home, allow_read)
             before = outputs.snapshot(_output_folders(copy))  # what a setup run writes counts as well
             printed = outputs.Captured("")
             for stage_script, stage_args, stage_device in stages:
@@ -242,14 +252,16 @@ def _stage(
         report = report_file.read(handle, nonce) if process.stopped is None else {}
         report = notebook.add_cell_positions(report)
     exit_code = int(report["exit_code"]) if report else _exit_code(process.status)
-    printed = process.printed.mapped(lambda text: notebook.name_cells(text).replace(str(scratch.project) + os.sep, ""))
+    printed = process.printed.mapped(lambda text: _with_user_paths(notebook.name_cells(text), scratch))
     message = (report.get("exception") or {}).get("text", "")
     run = Run(
         device=device,
-        failure=_failure(report, scratch.project),
+        failure=_failure(report.get("exception"), scratch),
+        caught=_failure(report.get("caught"), scratch),
         left_out=scratch.left_out,
-        withheld=withheld_path(message, project, start, scratch.project, allow_read),
+        withheld=withheld_path(message, project, start, scratch.project, scratch.home, allow_read),
         exit_code=exit_code if process.stopped is None else 0,
+        failed_children=tuple((name, code) for name, code in report.get("failed_children", ())),
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),

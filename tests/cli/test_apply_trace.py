@@ -178,13 +178,13 @@ def test_a_script_that_trains_nothing_is_no_success(in_process, project):
 
 
 WORTHLESS = {
-    "an ordinary error": ("import torch\n{}['x']\n", "its run shows no device error: KeyError: 'x' at train.py:2"),
-    "a word that ends it": ("import os\nos._exit(3)\n", "its run shows no device error: ended with exit code 3"),
-    "no end": ("while True: pass\n", "its run shows no device error: stopped by the time limit"),
+    "an ordinary error": ("import torch\n{}['x']\n", "the script did not finish: KeyError: 'x' at train.py:2"),
+    "a word that ends it": ("import os\nos._exit(3)\n", "the script did not finish: ended with exit code 3"),
+    "no end": ("while True: pass\n", "the script did not finish: stopped by the time limit"),
     "a syntax error": ("import torch\ndef (:\n", "cannot be parsed: invalid syntax"),
     "missing arguments": (
         "import argparse\np = argparse.ArgumentParser()\np.add_argument('--n', required=True)\np.parse_args()\n",
-        "its run shows no device error: ended with exit code 2",
+        "the script did not finish: ended with exit code 2",
     ),
 }
 
@@ -206,7 +206,7 @@ USAGE = {
     "missing": (["nothing.py"], "nothing.py does not exist"),
     "a folder": (["."], "--trace requires a script among the paths, as in devfix apply train.py . --trace"),
     "standard input": (["-"], "--trace cannot run standard input"),
-    "no such folder": (["train.py", "--cwd", "nowhere"], "nowhere is not a folder"),
+    "no such folder": (["train.py", "--cwd", "nowhere"], "nowhere does not exist"),
 }
 
 

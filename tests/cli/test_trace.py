@@ -66,14 +66,71 @@ def test_the_project_is_left_as_it_is_and_files_are_named_from_here(script, tmp_
 def test_no_device_error(script):
     done = traced(script("import sys\nprint(sys.argv)\n"), "--", "--epochs", "1")
     assert done.exit_code == 0, done.output
-    assert "No device error: it completed." in done.stdout
+    assert "No device error: the script completed." in done.stdout
+    assert "note: no operation ran on the accelerator" in done.stdout
 
 
-def test_another_error_is_no_device_error(script):
-    done = traced(script("import torch\ntorch.ones(2) + torch.ones(3)\n"))
-    assert done.exit_code == 0, done.output
-    assert "No device error: RuntimeError" in done.stdout
-    assert "at train.py:2" in done.stdout
+UNFINISHED = {
+    "another error": ("import torch\ntorch.ones(2) + torch.ones(3)\n", "RuntimeError: The size of tensor a"),
+    "a syntax error": ("import torch\ndef (:\n", "SyntaxError: "),
+    "a missing module": ("import a_package_that_is_not_there\n", "ModuleNotFoundError: No module named"),
+    "a signal": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "killed by SIGSEGV (python -X"),
+    "an exit text": ("import sys\nprint(1)\nsys.exit('no data')\n", "ended with exit code 1: no data."),
+    "an exit code": ("import sys\nprint(1)\nsys.exit(3)\n", "ended with exit code 3."),
+    "an interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt at train.py:1."),
+    "time": ("while True: pass\n", "stopped by the time limit (raise the limit with --timeout)."),
+    "memory": (
+        "import torch\nx = torch.ones(4_000_000_000)\n",
+        (
+            "RuntimeError: can't allocate memory: you tried to allocate 16000000000 bytes at train.py:2 (raise the "
+            "limit with --memory)."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNFINISHED)
+def test_a_run_that_did_not_finish_says_so_with_code_2(script, case):
+    text, ending = UNFINISHED[case]
+    done = traced(script(text), "--timeout", "5", "--memory", "4096")
+    assert done.exit_code == 2, done.output
+    assert f"The script did not finish: {ending}" in done.stdout
+    assert "o device error" not in done.stdout
+
+
+LOST = """\
+import threading
+import torch
+import torch.multiprocessing as mp
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+scale = torch.ones(3)
+def work(number=0):
+    return torch.ones(2, 3, device=device) * scale
+if __name__ == "__main__":
+"""
+CONTINUED = {
+    "caught": "    try:\n        work()\n    except RuntimeError:\n        pass\n",
+    "in a thread": "    thread = threading.Thread(target=work)\n    thread.start()\n    thread.join()\n",
+    "in a process": "    process = mp.Process(target=work)\n    process.start()\n    process.join()\n",
+    "in a pool": "    with mp.Pool(1) as pool:\n        pool.apply_async(work, (1,)).wait()\n",
+    "of a pool": "    with mp.Pool(1) as pool:\n        pool.map(work, (1,))\n",
+}
+
+
+@pytest.mark.parametrize("case", CONTINUED)
+def test_a_device_error_that_did_not_end_the_script_is_traced(script, case):
+    done = traced(script(LOST + CONTINUED[case]))
+    assert done.exit_code == 1, done.output
+    assert "✗ scale  float32 (3,) on the CPU" in done.stdout
+    assert "created  train.py:5" in done.stdout
+    assert ("note: " in done.stdout) == (case != "of a pool")
+
+
+def test_a_child_process_that_failed_is_named(script):
+    text = "import multiprocessing, os\nchild = multiprocessing.Process(target=os._exit, args=(5,))\n"
+    done = traced(script(text + "child.start()\nchild.join()\n"))
+    assert done.exit_code == 2, done.output
+    assert "a child process failed: Process-1 (ended with exit code 5)." in done.stdout
 
 
 def test_a_device_error_without_values_has_a_cause(script):

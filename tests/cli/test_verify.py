@@ -240,9 +240,9 @@ USAGE = {
     "missing patch": (["train.py", "--patched", "nothing.py"], "nothing.py does not exist"),
     "empty patch": (["train.py", "--patched", "empty"], "empty does not contain train.py"),
     "outside the project": (["train.py", "--project", "empty"], "train.py is not in empty"),
-    "missing project": (["train.py", "--project", "nothing"], "nothing is not a folder"),
+    "missing project": (["train.py", "--project", "nothing"], "nothing does not exist"),
     "missing module": (["-m", "pkg.nothing"], "no module named pkg.nothing in "),
-    "missing cwd": (["train.py", "--cwd", "nothing"], "nothing is not a folder"),
+    "missing cwd": (["train.py", "--cwd", "nothing"], "nothing does not exist"),
     "missing python": (["train.py", "--python", "./nothing"], "cannot be started: No such file or directory"),
     "python without torch": (
         ["train.py", "--python", "./bare-python"],

@@ -229,7 +229,7 @@ def test_a_script_that_breaks_without_a_device_error_is_not_searched(toy):
 
     assert len(experiment.tried) == 1
     assert found.diagnosis is None
-    assert found.reason == "its run shows no device error: KeyError: 'x' at train.py:9"
+    assert found.reason == "the script did not finish: KeyError: 'x' at train.py:9"
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_another_failure_is_left_alone_with_one_line(tmp_path: Path, line: str) 
     found, text = repaired(tmp_path, TRAIN.replace("data =", f"{line}\ndata ="))
 
     assert (found.repaired, found.runs, text) == (False, 1, TRAIN.replace("data =", f"{line}\ndata ="))
-    assert found.reason.startswith("its run shows no device error: ")
+    assert found.reason.startswith("the script did not finish: ")
     assert len(found.reason.splitlines()) == 1
 
 
@@ -90,7 +90,7 @@ def test_a_run_that_hangs_ends_with_the_seconds_that_are_left(tmp_path: Path) ->
     found, text = repaired(tmp_path, waiting, Budget(seconds=1.0))
 
     assert (found.repaired, text) == (False, waiting)
-    assert found.reason == "its run shows no device error: stopped by the time limit"
+    assert found.reason == "the script did not finish: stopped by the time limit"
 
 
 def test_an_interrupt_leaves_the_tree_as_it_was(tmp_path: Path) -> None:

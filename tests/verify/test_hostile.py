@@ -127,9 +127,9 @@ FOREVER = "import time\nwhile True:\n    time.sleep(1)\n"
 HARM = {
     "os._exit(0)": ("import os\nos._exit(0)\n", "exited with code 0 before it finished"),
     "os._exit(3)": ("import os\nos._exit(3)\n", "ended with exit code 3"),
-    "kills itself": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "ended with signal 9"),
-    "kills its group": ("import os, signal\nos.killpg(0, signal.SIGKILL)\n", "ended with signal 9"),
-    "reads memory that is not there": ("import ctypes\nctypes.string_at(0)\n", "ended with signal 11"),
+    "kills itself": ("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n", "killed by SIGKILL"),
+    "kills its group": ("import os, signal\nos.killpg(0, signal.SIGKILL)\n", "killed by SIGKILL"),
+    "reads memory that is not there": ("import ctypes\nctypes.string_at(0)\n", "killed by SIGSEGV"),
     "asks": ("name = input()\n", "EOFError: EOF when reading a line at train.py:1"),
     "closes stdout": ("import os, sys\nsys.stdout.close()\nos.close(2)\n", "completed"),
     "puts something in place of stdout": ("import sys\nsys.stdout = sys.stderr = None\n", "completed"),
@@ -158,7 +158,7 @@ HARM = {
         "with open('big', 'wb') as target:\n    for _ in range(300):\n        target.write(bytes(1 << 20))\n",
         (
             "OSError: [Errno 27] File too large at train.py:3",
-            "stopped: it wrote more than 100 MB to disk",
+            "stopped because it wrote more than 100 MB to disk",
         ),  # who is first
     ),
 }
@@ -199,32 +199,32 @@ TAKING = {
             "import os, time\nfor _ in range(200):\n    if os.fork() == 0:\n"
             f"        {MARKED}        time.sleep(60)\n        os._exit(0)\ntime.sleep(60)\n"
         ),
-        "stopped: it started more than 40 processes",
+        "stopped because it started more than 40 processes",
     ),
     "processes that start processes": (
         "import os, time\nfor _ in range(8):\n    os.fork()\n" + MARKED + "time.sleep(60)\n",
-        "stopped: it started more than 40 processes",
+        "stopped because it started more than 40 processes",
     ),
     "memory of several processes": (
         (
             "import os, time\nfor _ in range(4):\n    if os.fork() == 0:\n"
             f"        {MARKED}        x = b'1' * (400 << 20)\n        time.sleep(60)\ntime.sleep(60)\n"
         ),
-        "stopped: it used more than 1000 MB of memory",
+        "stopped because it used more than 1000 MB of memory",
     ),
     "shared memory": (
         (
             "import mmap, time\nx = mmap.mmap(-1, 1200 << 20)\nfor _ in range(1200):\n    x.write(b'1' * (1 << 20))\n"
             "time.sleep(60)\n"
         ),
-        "stopped: it used more than 1000 MB of memory",
+        "stopped because it used more than 1000 MB of memory",
     ),
     "disk": (
         (
             "import time\nfor number in range(8):\n    with open(f'part{number}', 'wb') as target:\n"
             "        target.write(bytes(40 << 20))\ntime.sleep(60)\n"
         ),
-        "stopped: it wrote more than 100 MB to disk",
+        "stopped because it wrote more than 100 MB to disk",
     ),
 }
 
@@ -248,7 +248,7 @@ DAEMONS = {
 def test_nothing_outlives_a_run(name: str, python: str, tmp_path: Path) -> None:
     found = once(tmp_path, DAEMONS[name], python)
     killed = name == "a parent that is killed" and "processes" in found.exposed
-    assert found.outcome == ("ended with signal 9" if killed else "completed")
+    assert found.outcome == ("killed by SIGKILL" if killed else "completed")
 
 
 def test_a_run_cannot_signal_what_it_cannot_see(confined: str, tmp_path: Path) -> None:

@@ -348,7 +348,7 @@ def test_temporary_files_count_as_disk(folder: str, tmp_path: Path) -> None:
         f"import time\nfor number in range(8):\n    with open(f'{folder}/part{{number}}', 'wb') as target:\n"
         "        target.write(bytes(40 << 20))\ntime.sleep(60)\n"
     )
-    assert outcome(tmp_path, source, disk_mb=100).outcome == "stopped: it wrote more than 100 MB to disk"
+    assert outcome(tmp_path, source, disk_mb=100).outcome == "stopped because it wrote more than 100 MB to disk"
 
 
 def test_files_in_shared_memory_count_as_memory(tmp_path: Path) -> None:
@@ -356,7 +356,7 @@ def test_files_in_shared_memory_count_as_memory(tmp_path: Path) -> None:
         "import time\nopen('/dev/shm/part', 'wb').write(bytes(600 << 20))\nx = b'1' * (600 << 20)\ntime.sleep(60)\n"
     )
     found = outcome(tmp_path, source, memory_mb=1000)
-    assert found.outcome == "stopped: it used more than 1000 MB of memory"
+    assert found.outcome == "stopped because it used more than 1000 MB of memory"
 
 
 def test_the_temporary_folder_of_python_is_tmp(tmp_path: Path) -> None:

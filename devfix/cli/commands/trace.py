@@ -40,7 +40,7 @@ def command(
     With --map, the run stops after the first step of each optimizer; misplaced values are marked.
 
     Exit codes: 0 no device error and nothing misplaced; 1 a device error or a misplaced value; 2 usage error, or the
-    script could not be run.
+    script did not finish.
     """
     from devfix.cli import _tracing
 

@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_SUMMARY_STYLES = {"device-error": "bold red", "no-device-error": "bold green", "unfinished": "bold yellow"}
 _MAX_FRAMES = 4
 _MAX_OUTPUT_LINES = 5
 
@@ -58,27 +59,37 @@ def value_text(description: ValueDescription) -> str:
 
 
 def last_output_lines(trace: Trace) -> list[str]:
-    """Return the last lines of output of a run that neither ended normally nor raised."""
+    """Return the last lines of output of an unfinished run, unless its exception says more."""
     run = trace.run
-    return [] if run.ok or run.failure is not None else run.output.rstrip().splitlines()[-_MAX_OUTPUT_LINES:]
+    if trace.status != "unfinished" or run.failure is not None:
+        return []
+    return run.output.rstrip().splitlines()[-_MAX_OUTPUT_LINES:]
 
 
 def _lines(trace: Trace) -> Iterator[Text]:
     from rich.text import Text
 
     yield Text(f"on {environment_text(trace)}", style="dim")
-    style = "bold red" if trace.run.device_error else "bold green" if trace.run.ok else "bold yellow"
-    yield Text(printable(trace.summary), style=style)
-    if not trace.run.device_error:
+    yield Text(printable(trace.summary), style=_SUMMARY_STYLES[trace.status])
+    if trace.device_error is None:
+        yield from _remarks(trace)
         yield from (Text(f"  {printable(line)}", style="dim") for line in last_output_lines(trace))
         return
     yield from _frames(trace)
+    yield from _remarks(trace)
     for description in trace.values:
         yield Text()
         yield from _value(description)
     yield Text()
     yield from _cause(trace)
     yield from _edit(trace)
+
+
+def _remarks(trace: Trace) -> Iterator[Text]:
+    from rich.text import Text
+
+    for remark in trace.remarks:
+        yield Text(f"note: {printable(remark)}")
 
 
 def _frames(trace: Trace) -> Iterator[Text]:

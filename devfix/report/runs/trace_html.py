@@ -38,5 +38,6 @@ def page(trace: Trace) -> str:
         rule=rules_text(trace),
         diff=diff,
         edit=edit_text(proposal) if proposal and proposal.changes else "",
+        error=trace.device_error or trace.run.failure,
         last_output=last_output_lines(trace),
     )

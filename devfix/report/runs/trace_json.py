@@ -26,6 +26,7 @@ def dumps(trace: Trace) -> str:
 def document(trace: Trace) -> dict[str, Any]:
     """Return the trace as JSON values; a non-finite loss is a string."""
     experiment, run = trace.experiment, trace.run
+    failure = trace.device_error or run.failure
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "devfix", "version": __version__},
@@ -37,20 +38,24 @@ def document(trace: Trace) -> dict[str, Any]:
         "device_type": experiment.kind,
         "device_reason": experiment.why,
         "exit_code": trace.exit_code,
-        "device_error": run.device_error,
+        "status": trace.status,
+        "device_error": trace.device_error is not None,
+        "caught": run.caught is not None,
         "summary": trace.summary,
+        "notes": list(trace.remarks),
         "run": {
             "outcome": run.outcome,
             "ok": run.ok,
             "exit_code": run.exit_code,
             "stopped": run.stopped,
+            "recorded": run.has_report,
             "steps": run.steps,
             "losses": [loss if math.isfinite(loss) else str(loss) for loss in run.losses],
             "torch": run.torch,
             "output": run.output,
-            "traceback": run.failure.traceback if run.failure else None,
+            "traceback": failure.traceback if failure else None,
         },
-        "error": _error(trace.failure) if trace.failure and run.device_error else None,
+        "error": _error(trace.failure) if trace.failure else None,
         "cause": _cause(trace),
         "values": [_description(description) for description in trace.values],
         "edit": _edit(trace),

@@ -43,8 +43,13 @@ class Proposal:
     rules: tuple[str, ...] = ()
 
 
-def propose(experiment: Experiment, failed: Run) -> Proposal:
+def propose(experiment: Experiment, failed: Run, *, is_caught: bool = False) -> Proposal:
     """Return the static rules' edit for a failure, else the first candidate that helps, else the reason for none.
+
+    Args:
+        experiment: the script.
+        failed: its run.
+        is_caught: the script caught the error, so a run with a candidate does not show whether it helps.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
@@ -60,6 +65,8 @@ def propose(experiment: Experiment, failed: Run) -> Proposal:
     related = [each for each in outcome.resolutions if _is_on(project, each.finding, lines)]
     if any(each.status is Status.FIXED for each in related):
         return _static_proposal(project, outcome, related)
+    if is_caught:
+        return Proposal(title=f"the script catches this error: let it raise, then run {_search_command(project)}")
     if diagnosis is not None:
         helpful = _static_elsewhere(experiment, failed, diagnosis, outcome) or _first_helpful(
             experiment, failed, diagnosis

@@ -23,6 +23,7 @@ from devfix.trace.repair.candidates.learning import DeviceExpression, device_exp
 from devfix.trace.repair.edited_sources import EditedSources
 from devfix.trace.repair.limits import Bounds
 from devfix.trace.repair.minimize import without_each
+from devfix.verify.advice import describe_ending
 from devfix.verify.experiment import Experiment
 from devfix.verify.patches import changes_of, outcome_for, program_files
 from devfix.verify.records import Run
@@ -277,7 +278,7 @@ class _Search:
         if self.attempts.is_unprovable and self.attempts.best is not None:
             return f"nothing can be proved: {self.attempts.best[0].reason}"
         if not first.device_error:
-            return f"its run shows no device error: {first.outcome}"
+            return _describe_run_without_error(first)
         if diagnosis is None:
             return "no code of the project was on the stack"
         if diagnosis.package is not None:
@@ -292,3 +293,10 @@ class _Search:
         if self.has_excluded:
             return "no edit helps, except those that comments or the configuration exclude"
         return "no edit that was tried helps"
+
+
+def _describe_run_without_error(run: Run) -> str:
+    if run.ok:
+        return f"its run shows no device error: {run.outcome}"
+    # The search, too, limits the time of a run: --timeout may not help.
+    return f"the script did not finish: {run.outcome if run.timed_out else describe_ending(run)}"

@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -45,12 +46,14 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         devices.precision_for(options),
         _provenance(options, device) as provenance,
     ):
+        failures = _failures(provenance, root)
         recorder.survey = survey = _survey(options, provenance)
         seal = Seal((recorder, recorder.recipe, recorder.trained, recorder.phases, recorder.manual_updates))
         conditions.seed()
         started = time.perf_counter()
         report.update(_execute_script(options, root, provenance, recorder, returned))
         report["wall"] = time.perf_counter() - started
+        report.update(failures(report["exception"]))
         report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
         report.update(_recorded(recorder, report, root))
         report["replaced"] = seal.broken()
@@ -98,6 +101,20 @@ def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> Abstra
     return Provenance(frames, device.device_of, by_function=options.device == "cpu")
 
 
+def _failures(provenance: Any, root: str) -> Callable[[Any], dict[str, Any]]:
+    """Watch for failures that do not end the run; return a function of its exception that reports them."""
+    if provenance is None:
+        return lambda exception: {}
+    from .provenance import CaughtErrors, Children
+
+    caught, children = CaughtErrors(provenance, root), Children(provenance)
+
+    def report_fields(exception: Any) -> dict[str, Any]:
+        return {"failed_children": children.failed(), **caught.report_fields(exception)}
+
+    return report_fields
+
+
 def _survey(options: argparse.Namespace, provenance: Any) -> Any:
     """Return the survey of the device map if the options select it, else None."""
     if not options.map:
@@ -110,8 +127,14 @@ def _survey(options: argparse.Namespace, provenance: Any) -> Any:
 def _execute_script(
     options: argparse.Namespace, root: str, provenance: Any, recorder: Recorder | None, returned: ReturnedValues
 ) -> dict[str, Any]:
-    """Run the script to its end; return its exception or None, its exit code, and the origins of the failing values."""
-    exception, exit_code, story = None, 0, None
+    """Run the script to its end.
+
+    Returns:
+        Its ``exception`` or None, its ``exit_code``, the text of ``sys.exit("text")`` as ``exit_message``, and the
+        origins of the failing values as ``story``.
+
+    """
+    exception, exit_code, exit_message, story = None, 0, "", None
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]  # those of the process that forked this one
     try:
         start.execute(options, returned)
@@ -125,14 +148,15 @@ def _execute_script(
             story = _failure_story(provenance, stop.__context__)
         _record_device_map(recorder, stop.__context__ if exception else None)
         if stop.code is not None and not isinstance(stop.code, int):
-            print(stop.code, file=sys.stderr)
+            exit_message = str(stop.code)
+            print(exit_message, file=sys.stderr)
     except BaseException as error:  # the script's own failure is the result
         exception = describe(error, root)
         story = _failure_story(provenance, error)
         _record_device_map(recorder, error)
         traceback.print_exc()
     atexit._run_exitfuncs()  # they print and write results, too
-    return {"exception": exception, "exit_code": exit_code, "story": story}
+    return {"exception": exception, "exit_code": exit_code, "exit_message": exit_message, "story": story}
 
 
 def _failure_story(provenance: Any, error: BaseException) -> Any:

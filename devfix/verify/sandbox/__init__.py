@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from devfix.verify.sandbox.file_access import file_view, named_paths, withheld_path
+from devfix.verify.sandbox.file_access import file_view, link_into_home, named_paths, withheld_path
 from devfix.verify.sandbox.scratch import (
     DEFAULT_SIZE_LIMIT,
     SKIPPED_FOLDERS,
@@ -24,6 +24,7 @@ __all__ = [
     "UnsafeChange",
     "clean_environment",
     "file_view",
+    "link_into_home",
     "named_paths",
     "overlay",
     "scratch_copy",

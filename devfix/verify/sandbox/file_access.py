@@ -12,7 +12,15 @@ from pathlib import Path
 
 from devfix.verify.probe.confinement.file_view import FileView
 
-__all__ = ["CACHE_VARIABLES", "file_view", "home_folders", "is_private", "named_paths", "withheld_path"]
+__all__ = [
+    "CACHE_VARIABLES",
+    "file_view",
+    "home_folders",
+    "is_private",
+    "link_into_home",
+    "named_paths",
+    "withheld_path",
+]
 
 #: Folders of data sets and models below the home folder, where libraries find them without a setting.
 _CACHES = (
@@ -171,10 +179,22 @@ def file_view(
     )
 
 
+def link_into_home(home: Path, allowed: Iterable[str]) -> None:
+    """Link the readable paths of the user's home folder into a run's, where ``~`` finds them."""
+    user = os.path.realpath(os.path.expanduser("~"))
+    for path in map(os.path.realpath, allowed):
+        link = home / os.path.relpath(path, user)
+        if path != user and _within(path, user) and not os.path.lexists(link):
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(path)
+
+
 _QUOTED = re.compile(r"""(['"])(.+?)\1""")
 
 
-def withheld_path(message: str, project: Path, start: str, copy: Path, allowed: Iterable[str]) -> str | None:
+def withheld_path(
+    message: str, project: Path, start: str, copy: Path, home: Path, allowed: Iterable[str]
+) -> str | None:
     """Return the path in an error message that exists, and that a run could not see; None if there is none.
 
     Args:
@@ -182,12 +202,15 @@ def withheld_path(message: str, project: Path, start: str, copy: Path, allowed: 
         project: the project's folder.
         start: the working directory, relative to the project or absolute.
         copy: the project's copy.
+        home: the run's home folder.
         allowed: paths that the user has made readable.
 
     """
     covered = [*home_folders(), "/tmp", "/var/tmp", "/run"]
     for _, quoted in _QUOTED.findall(message):
         within = os.path.relpath(quoted, copy) if _within(quoted, str(copy)) else os.path.join(start, quoted)
+        if _within(quoted, str(home)):
+            within = os.path.join(os.path.expanduser("~"), os.path.relpath(quoted, home))
         path = os.path.realpath(project / within)
         is_visible = any(_within(path, os.path.realpath(each)) for each in (str(project), *allowed))
         if os.path.exists(path) and not is_visible and any(_within(path, folder) for folder in covered):

@@ -10,8 +10,10 @@ Imports torch and the standard library only.
 
 from __future__ import annotations
 
+from .caught import CaughtErrors
+from .children import Children
 from .frames import Frames
 from .story import describe_failure
 from .watching import Provenance
 
-__all__ = ["Frames", "Provenance", "describe_failure"]
+__all__ = ["CaughtErrors", "Children", "Frames", "Provenance", "describe_failure"]

@@ -121,6 +121,7 @@ class Provenance:
             None before it.
         modules: the events of each module, in order.
         operator, call: the last operator and the last torch function that raised.
+        on_failed_call: called with the exception of each torch function that raised.
         applying: whether a module is being moved.
         by_function: record origins by functions of the torch API.
 
@@ -134,6 +135,7 @@ class Provenance:
         self.modules: weakref.WeakKeyDictionary[Any, list[ModuleEvent]] = weakref.WeakKeyDictionary()
         self.operator: Failed | None = None
         self.call: Failed | None = None
+        self.on_failed_call: Callable[[BaseException], None] = lambda error: None
         self.applying = False
         self.by_function = by_function
         self._undo: list[tuple[Any, str, Any]] = []
@@ -171,6 +173,7 @@ class Provenance:
         """Record a function of the torch API that raised."""
         if self.call is None or self.call.error is not error:  # the innermost one
             self.call = Failed(error, func, getattr(func, "__name__", str(func)), args, kwargs or {})
+            self.on_failed_call(error)
 
     def patch(self, owner: Any, name: str, wrap: Callable[[Any], Any]) -> None:
         """Replace a function by the result of ``wrap`` until exit."""

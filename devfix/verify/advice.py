@@ -24,6 +24,7 @@ _SIGNALS = {
 
 #: Advice for an exception, by a pattern of "type: message".
 _FAILURES = {
+    r"^FileNotFoundError.*'~/": "the run has a home folder of its own: make the path readable with --allow-read",
     r"^FileNotFoundError": "the script runs in a copy of its project: set the working directory with --cwd",
     r"^EOFError: EOF when reading a line": "the run has no standard input",
     r"^ModuleNotFoundError": "install it, or choose an interpreter that has it with --python",

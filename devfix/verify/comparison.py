@@ -19,7 +19,15 @@ from devfix.verify.outputs.lines import has_computed_number
 from devfix.verify.records import Run
 from devfix.verify.training_invariants import describe_recipe_change
 
-__all__ = ["Comparison", "changed_outputs", "compare", "describe_dependence", "describe_evidence", "repeated"]
+__all__ = [
+    "Comparison",
+    "changed_outputs",
+    "compare",
+    "describe_dependence",
+    "describe_evidence",
+    "describe_outputs",
+    "repeated",
+]
 
 
 #: Number of outputs that a verdict's reason names.
@@ -82,7 +90,7 @@ def compare(runs: Mapping[str, Run], name: str, reference: str, *, outputs: bool
         return result("loss-differs", f"{reason}; {matched.description}" if matched.description else reason)
     change = describe_changed_training(run, other)
     if change is not None:
-        return result("loss-differs", f"the losses match {reference}, but {change}")
+        return result("loss-differs", _describe_changed_training(reference, change))
     change = describe_changed_behavior(run, other)
     changed = changed_outputs(runs, name, reference) if outputs else ()
     if change is None and changed:
@@ -95,13 +103,18 @@ def compare(runs: Mapping[str, Run], name: str, reference: str, *, outputs: bool
 
 def _describe_loss_difference(run: Run, other: Run, reference: str, index: int | None) -> str:
     if index is None:
-        return f"the losses match {reference}, but {_describe_other_difference(run, other)}"
+        return _describe_changed_training(reference, _describe_other_difference(run, other))
     if index < min(len(run.losses), len(other.losses)):
         return (
             f"the losses differ from {reference} from loss {index + 1} on: {run.losses[index]!r} instead of "
             f"{other.losses[index]!r}"
         )
     return f"{len(run.losses)} losses instead of {len(other.losses)} in {reference}"
+
+
+def _describe_changed_training(reference: str, change: str) -> str:
+    """Return the reason for ``loss-differs`` if the losses that were recorded are equal."""
+    return f"the training differs from {reference}, although the recorded losses do not: {change}"
 
 
 def _describe_other_difference(run: Run, other: Run) -> str:
@@ -138,8 +151,12 @@ def describe_evidence(run: Run, reference: Run) -> str | None:
     """Return which outputs agree, as the proof of a script without a training; None if no output depends on numbers."""
     if not run.outputs.is_evidence:
         return None
-    parts = ", ".join(f"{name} ({contents})" for name, contents in reference.outputs.summary[:_MOST_NAMED])
-    return f"the outputs match: {parts}"
+    return f"the outputs match: {describe_outputs(reference)}"
+
+
+def describe_outputs(run: Run) -> str | None:
+    """Return the first outputs of a run with their contents; None if it has none."""
+    return ", ".join(f"{name} ({contents})" for name, contents in run.outputs.summary[:_MOST_NAMED]) or None
 
 
 def describe_dependence(runs: Mapping[str, Run], observed: str, unobserved: str) -> str | None:

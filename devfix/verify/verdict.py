@@ -18,7 +18,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from devfix.verify.advice import describe_ending
-from devfix.verify.comparison import Comparison, compare, describe_evidence
+from devfix.verify.comparison import Comparison, compare, describe_evidence, describe_outputs
 from devfix.verify.loss_comparison import agree, first_disagreement, match, on_real_device
 from devfix.verify.outputs import Difference
 from devfix.verify.records import Run
@@ -82,8 +82,7 @@ def _describe_obstacle(runs: dict[str, Run]) -> Verdict | None:
     """Return the verdict if a run was stopped, or cannot be compared; else None."""
     for name, each in runs.items():
         if each.stopped is not None and name != "original/unchecked":
-            advice = "; raise the limit with --timeout" if each.timed_out else ""
-            return Verdict("inconclusive", f"{name} was {each.outcome}{advice}", runs)
+            return Verdict("inconclusive", f"{name} was {describe_ending(each)}", runs)
         if each.replaced is not None:
             reason = f"the script replaced {each.replaced}, which records the evidence of {name}"
             return Verdict("inconclusive", reason, runs)
@@ -105,9 +104,13 @@ def _judge_ending(runs: dict[str, Run]) -> Verdict:
             return Verdict(
                 "inconclusive", f"the original also fails without an accelerator: {describe_ending(original_cpu)}", runs
             )
-        return Verdict("broken", f"the patched script fails: {patched.outcome}", runs)
+        if _same_failure(patched, original):
+            return Verdict("inconclusive", f"the original fails in the same way: {describe_ending(patched)}", runs)
+        return Verdict("broken", f"the patched script fails: {describe_ending(patched)}", runs)
     if original_cpu.ok and not patched_cpu.ok:
-        return Verdict("broken", f"the patched script fails without an accelerator: {patched_cpu.outcome}", runs)
+        return Verdict(
+            "broken", f"the patched script fails without an accelerator: {describe_ending(patched_cpu)}", runs
+        )
     if original.ok and not _caught_device_error(runs):
         return _judge_silent(runs)
     if not original.ok and not original_cpu.ok and not unchecked.ok and not _failed_after_training(runs):
@@ -232,6 +235,21 @@ def _difference_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
     return Verdict(found.status, found.description, runs, found.reference, differences=found.differences)
 
 
+def _describe_no_error(patched: Run, original: Run) -> str:
+    """Return what was compared of two runs that agree: losses and steps, else outputs."""
+    ran = "the original runs on the accelerator"
+    if not original.device_operations:
+        ran = "the original runs without a device error"
+        ran += "" if original.device == "cpu" else ", but nothing runs on the accelerator"
+    if patched.losses or patched.steps:
+        losses, steps = _count(len(patched.losses), "loss"), _count(patched.steps, "optimizer step")
+        return f"{ran}; the patched script trains identically: {losses}, {steps}"
+    outputs = describe_outputs(patched)
+    if outputs is None:
+        return f"{ran}; nothing was compared, because there is no training and no output"
+    return f"{ran}; there is no training, and the outputs match: {outputs}"
+
+
 def trains_more(patched: Run, original: Run) -> bool:
     """Whether the patched script optimizes parameters that the original omitted."""
     return len(original.forgotten) > len(patched.forgotten) and patched.parameters >= original.parameters
@@ -273,8 +291,7 @@ def _judge_silent(runs: dict[str, Run]) -> Verdict:
         caught = _describe_caught_error(runs)
         if caught is not None:
             return Verdict("not-fixed", caught, runs, reference="original/device")
-        same = "the original runs on the accelerator, and the patched script trains identically"
-        return Verdict("no-error", same, runs)
+        return Verdict("no-error", _describe_no_error(patched, original), runs)
     if not trains_more(patched, original):
         return _difference_verdict(runs, on_cpu or on_device)
     ours = compare(runs, "patched/device", "patched/cpu") if patched_cpu.ok else on_device

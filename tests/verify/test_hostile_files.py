@@ -392,3 +392,19 @@ def test_a_run_is_told_which_path_was_kept_from_it(tmp_path: Path, home: Path) -
     for path in (str(data), "data/rows.txt"):
         assert outcome(tmp_path, f"open({path!r})\n").withheld == str(data)
     assert outcome(tmp_path, "open('/no/such/file')\n").withheld is None
+
+
+def test_a_path_in_the_home_folder_is_shown_as_the_user_writes_it_and_can_be_made_readable(
+    tmp_path: Path, home: Path
+) -> None:
+    data = write(home / "sets" / "data.txt", "1 2 3")
+    source = "import os\nassert open(os.path.expanduser('~/sets/data.txt')).read() == '1 2 3'\n"
+
+    found = outcome(tmp_path, source)
+
+    assert found.outcome == "FileNotFoundError: [Errno 2] No such file or directory: '~/sets/data.txt' at train.py:2"
+    assert found.withheld == str(data)
+    assert "'~/sets/data.txt'" in found.output
+    completed = outcome(tmp_path, source, allow_read=[str(data)])
+    assert completed.outcome == "completed"
+    assert not completed.outputs.files

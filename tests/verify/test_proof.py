@@ -316,10 +316,13 @@ def test_other_parameters_that_get_a_gradient_are_another_training(tmp_path: Pat
     more = edited("head(model(x)), y)", "head(model(x)), y) + 0 * extra.sum()", edited(*EXTRA))
     found = verdict(tmp_path, BROKEN, more, known=originals)
     assert found.status == "loss-differs"
-    assert found.reason == "the losses match original/cpu, but 1 parameters now have a gradient (2×5)"
+    assert found.reason == (
+        "the training differs from original/cpu, although the recorded losses do not: 1 parameter now has a gradient "
+        "(2×5)"
+    )
 
     with_two, with_one = Run("sim", gradients=((3,), (2, 5))), Run("sim", gradients=((3,),))
-    assert describe_gradient_change(with_one, with_two) == "1 parameters no longer have a gradient (2×5)"
+    assert describe_gradient_change(with_one, with_two) == "1 parameter no longer has a gradient (2×5)"
     assert describe_gradient_change(with_two, with_two) is None
 
 

@@ -67,13 +67,22 @@ def _describe_changed_norms(run: Run, reference: Run) -> str | None:
 def describe_changed_phases(run: Run, reference: Run) -> str | None:
     """Return the first difference of the calls of modules: their mode, their number, or their samples."""
     exact = not on_real_device(run, reference)
+    if _evaluations(reference) and not _evaluations(run):
+        return f"the evaluation is missing: {_name(reference)} has {_format_phase(_evaluations(reference)[0])}"
     for number, (ours, theirs) in enumerate(zip_longest(run.phases, reference.phases), 1):
         if ours is not None and theirs is not None and _is_same_mode(ours, theirs):
             if exact and ours.results != theirs.results:
-                return f"{_format_phase(ours)} return other values than in {_name(reference)} (phase {number})"
+                verb = "returns" if ours.calls == 1 else "return"
+                return f"{_format_phase(ours)} {verb} other values than in {_name(reference)} (phase {number})"
         else:
-            return f"there are {_format_phase(ours)} where {_name(reference)} has {_format_phase(theirs)}"
+            verb = "is" if ours is not None and ours.calls == 1 else "are"
+            return f"there {verb} {_format_phase(ours)} where {_name(reference)} has {_format_phase(theirs)}"
     return None if run.rest_of_phases == reference.rest_of_phases else "late calls of the modules differ"
+
+
+def _evaluations(run: Run) -> list[Phase]:
+    """Return the calls of modules without gradients in evaluation mode."""
+    return [phase for phase in run.phases if phase.training is False and not phase.gradients]
 
 
 def _is_same_mode(ours: Phase, theirs: Phase) -> bool:

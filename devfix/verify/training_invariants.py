@@ -21,9 +21,10 @@ def format_shapes(shapes: Sequence[tuple[int, ...]]) -> str:
 def describe_gradient_change(run: Run, reference: Run) -> str | None:
     """Return how the parameters with a gradient differ from the reference's; None if they do not."""
     more, fewer = Counter(run.gradients), Counter(reference.gradients)
-    for verb, shapes in (("now have", more - fewer), ("no longer have", fewer - more)):
+    for adverb, shapes in (("now", more - fewer), ("no longer", fewer - more)):
         if shapes:
-            return f"{shapes.total()} parameters {verb} a gradient ({format_shapes(list(shapes.elements()))})"
+            have = "parameter {} has" if shapes.total() == 1 else "parameters {} have"
+            return f"{shapes.total()} {have.format(adverb)} a gradient ({format_shapes(list(shapes.elements()))})"
     return None
 
 

@@ -103,7 +103,7 @@ WRONG_HEAD = {
         edited("cross_entropy(model(x), y)", "cross_entropy(model(x), y) + 0 * more.sum()", REPAIRED).replace(
             LOOP, f"more = nn.Parameter(torch.zeros(2, device=device))\n{LOOP}"
         ),
-        "1 parameters now have a gradient (2)",
+        "1 parameter now has a gradient (2)",
     ),
 }
 WRONG_MODEL = {

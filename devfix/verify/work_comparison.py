@@ -24,6 +24,8 @@ _NOTHING = (0, 0)
 def describe_moved_work(patched: Run, original: Run) -> str | None:
     """Return the work that moved from the accelerator to the CPU; None if none did.
 
+    Work that a run does not do at all, because it has fewer steps or calls of modules, has not moved.
+
     Collating batches and computing metrics on the CPU is legitimate, and not counted.  If a script has no model, every
     operation counts.
 
@@ -42,6 +44,8 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
         if on_real_device(patched):
             expected, expected_off = _scaled((expected, expected_off), on + off)
         if on < MINIMUM_WORK * expected or off - expected_off > (1 - MINIMUM_WORK) * expected:
+            if _share(on, off) == _share(expected, expected_off) and _is_shorter(patched, original):
+                continue
             return f"{name} {_describe_share((on, off), (expected, expected_off))}"
     operator = _moved_operator(patched, original)
     if operator is not None:
@@ -74,12 +78,28 @@ def _describe_moved_operations(patched: Run, original: Run) -> str | None:
     on, expected = patched.device_operations, original.device_operations
     if on >= MINIMUM_WORK * expected:
         return None
+    if round(100 * patched.accelerator_share) == round(100 * original.accelerator_share) and _is_shorter(
+        patched, original
+    ):
+        return None
     return f"{on:,} operations run on the accelerator instead of {expected:,}"
+
+
+def _is_shorter(patched: Run, original: Run) -> bool:
+    """Whether a run has fewer losses, steps or calls of modules."""
+    return any(ours < theirs for ours, theirs in zip(_length(patched), _length(original)))
+
+
+def _length(run: Run) -> tuple[int, int, int]:
+    return len(run.losses), run.steps, sum(phase.calls for phase in run.phases)
+
+
+def _share(on: int, off: int) -> str:
+    return f"{100 * on / (on + off):.0f} %" if on + off else "none"
 
 
 def _describe_share(ours: tuple[int, int], theirs: tuple[int, int]) -> str:
     """Return the share of the work on the accelerator, and the expected one, from the work there and elsewhere."""
-    shares = [f"{100 * on / (on + off):.0f} %" if on + off else "none" for on, off in (ours, theirs)]
-    if shares[0] == shares[1]:
-        return f"does {sum(ours):,} operations on the accelerator and elsewhere instead of {sum(theirs):,}"
-    return f"does {shares[0]} of its work on the accelerator instead of {shares[1]}"
+    if _share(*ours) == _share(*theirs):
+        return f"does {sum(ours):,} operations in PyTorch instead of {sum(theirs):,}"
+    return f"does {_share(*ours)} of its work on the accelerator instead of {_share(*theirs)}"

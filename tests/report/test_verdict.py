@@ -91,6 +91,16 @@ def test_the_table_has_a_row_for_each_run_and_the_verdict_comes_last(tmp_path):
     assert text.splitlines()[-1] == "fixed: it is so: two devices."
 
 
+def test_the_steps_of_a_run_that_was_killed_are_unknown(tmp_path):
+    proof = make(tmp_path)
+    proof.verdict.runs["patched/cpu"] = Run("cpu", exit_code=-9, has_report=False)
+
+    row = next(line for line in shown(proof).splitlines() if line.startswith(" patched/cpu"))
+
+    assert row.split() == ["patched/cpu", "killed", "by", "SIGKILL", "unknown", "–", "–", "–"]
+    assert not json.loads(verdict.dumps(proof))["runs"]["patched/cpu"]["recorded"]
+
+
 def test_what_could_not_be_taken_from_the_script_is_told_in_one_line(tmp_path):
     proof = make(tmp_path)
     assert "network" not in shown(proof)

@@ -50,7 +50,7 @@ def cells(proof: Proof, name: str) -> tuple[str, str, str, str, str]:
     difference = proof.difference(name)
     return (
         printable(_ending(run)),
-        str(run.steps),
+        str(run.steps) if run.has_report else "unknown",
         number(run.losses[0]) if run.losses else "–",
         number(run.losses[-1]) if run.losses else "–",
         "–" if difference is None else number(difference),
@@ -204,6 +204,7 @@ def _run(proof: Proof, name: str) -> dict[str, Any]:
         "exit_code": run.exit_code,
         "timed_out": run.timed_out,
         "stopped": run.stopped,
+        "recorded": run.has_report,
         "failure": failure
         and {
             "type": failure.type,

@@ -153,7 +153,7 @@ HARM = {
         "import sys\nfor _ in range(1 << 10):\n    sys.stdout.write('x' * (1 << 20))\nprint('end')\n",
         "completed",
     ),
-    "eats memory": ("x = bytearray(3 << 30)\n", "MemoryError:  at train.py:1"),
+    "eats memory": ("x = bytearray(3 << 30)\n", "MemoryError at train.py:1"),
     "writes one large file": (
         "with open('big', 'wb') as target:\n    for _ in range(300):\n        target.write(bytes(1 << 20))\n",
         (

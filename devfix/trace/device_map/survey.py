@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from devfix.trace.device_map.rows import DeviceMap, read_map
+from devfix.verify.advice import describe_ending
 from devfix.verify.experiment import Experiment
 from devfix.verify.records import Run
 
@@ -35,7 +36,7 @@ class Survey:
     def summary(self) -> str:
         """The moment of the map and the number of misplaced rows, in one sentence."""
         if self.map is None:
-            return f"No map: {self.run.outcome}"
+            return f"No map: {describe_ending(self.run)}"
         steps = f"{self.map.steps} optimizer {'step' if self.map.steps == 1 else 'steps'}"
         where = f" at {self.map.where}" if self.map.where else ""
         moments = {

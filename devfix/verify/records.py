@@ -10,7 +10,17 @@ from typing import Any, NamedTuple
 
 from devfix.verify.outputs.collection import Outputs
 
-__all__ = ["REAL_DEVICES", "Failure", "Phase", "Run", "RunError", "Steps", "describe_exit_code", "signal_name"]
+__all__ = [
+    "REAL_DEVICES",
+    "Failure",
+    "Phase",
+    "Run",
+    "RunError",
+    "Steps",
+    "describe_exit_code",
+    "format_position",
+    "signal_name",
+]
 
 #: Supported types of real devices.
 REAL_DEVICES = ("cuda", "mps", "xpu")
@@ -22,6 +32,13 @@ _ALLOCATOR_NOISE = re.compile(r"\[enforce fail at [^\]]*\] [^:]*: | ?Error code 
 
 class RunError(Exception):
     """A run could not be made: no such script, no torch in the interpreter, or a project that is too large to copy."""
+
+
+def format_position(file: str | None, line: int | None, place: tuple[int, int] | None) -> str:
+    """Return ``file:line``, with ``place`` ``file:cell 3:2`` in a notebook, or the empty string without a file."""
+    if place is not None:
+        return f"{file}:cell {place[0]}:{place[1]}"
+    return f"{file}:{line}" if file else ""
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,7 @@ class Failure:
     @property
     def where(self) -> str:
         """Return ``file:line`` (``file:cell 3:2`` in a notebook), or the empty string."""
-        if self.place is not None:
-            return f"{self.file}:cell {self.place[0]}:{self.place[1]}"
-        return f"{self.file}:{self.line}" if self.file else ""
+        return format_position(self.file, self.line, self.place)
 
     @property
     def summary(self) -> str:
@@ -113,6 +128,7 @@ class Run:
         device: ``cpu``, ``sim``, ``unchecked`` or one of :data:`REAL_DEVICES`.
         failure: the exception that ended it; None if it ended by itself.
         exit_code: the script's exit code; negative for a signal.
+        exit_where: position in the project that ended it with an exit code other than 0; may be empty.
         exit_message: the text of ``sys.exit("text")``; empty for an exit code.
         losses: the scalar root of each backward pass, in order, before loss scaling.
         steps: number of optimizer steps; without an optimizer, of manual updates.
@@ -171,6 +187,7 @@ class Run:
     device: str
     failure: Failure | None = None
     exit_code: int = 0
+    exit_where: str = ""
     exit_message: str = ""
     losses: tuple[float, ...] = ()
     steps: int = 0
@@ -260,7 +277,8 @@ class Run:
         if self.failure is not None:
             return self.failure.summary
         if self.exit_code:
-            return describe_exit_code(self.exit_code)
+            ending = describe_exit_code(self.exit_code)
+            return f"{ending} at {self.exit_where}" if self.exit_where else ending
         if not self.has_report:
             return "exited with code 0 before it finished"
         return "reached the step limit" if self.ended_early else "completed"

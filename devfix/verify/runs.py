@@ -20,7 +20,7 @@ from devfix.verify import outputs
 from devfix.verify.notebooks import RunnableScript
 from devfix.verify.probe import report_file
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB, DEFAULT_PROCESSES, Limits
-from devfix.verify.records import Failure, Phase, Run, RunError, Steps
+from devfix.verify.records import Failure, Phase, Run, RunError, Steps, format_position
 from devfix.verify.sandbox import (
     DEFAULT_SIZE_LIMIT,
     CopyError,
@@ -94,6 +94,12 @@ def _failure(found: dict[str, Any] | None, scratch: Scratch) -> Failure | None:
         traceback=_with_user_paths(found["traceback"], scratch),
         place=frame.get("place"),
     )
+
+
+def _exit_where(frame: dict[str, Any] | None, scratch: Scratch) -> str:
+    if frame is None:
+        return ""
+    return format_position(os.path.relpath(frame["file"], scratch.project), frame["line"], frame.get("place"))
 
 
 def _exit_code(status: int) -> int:
@@ -262,6 +268,7 @@ def _stage(
         withheld=withheld_path(message, project, start, scratch.project, scratch.home, allow_read),
         exit_code=exit_code if process.stopped is None else 0,
         failed_children=tuple((name, code) for name, code in report.get("failed_children", ())),
+        exit_where=_exit_where(report.get("exit_frame"), scratch),
         losses=tuple(report.get("losses", ())),
         optimizers=tuple(report.get("optimizers", ())),
         forgotten=tuple(tuple(shape) for shape in report.get("forgotten", ())),

@@ -75,8 +75,8 @@ UNFINISHED = {
     "a syntax error": ("import torch\ndef (:\n", "SyntaxError: "),
     "a missing module": ("import a_package_that_is_not_there\n", "ModuleNotFoundError: No module named"),
     "a signal": ("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n", "killed by SIGSEGV (python -X"),
-    "an exit text": ("import sys\nprint(1)\nsys.exit('no data')\n", "ended with exit code 1: no data."),
-    "an exit code": ("import sys\nprint(1)\nsys.exit(3)\n", "ended with exit code 3."),
+    "an exit text": ("import sys\nprint(1)\nsys.exit('no data')\n", "ended with exit code 1 at train.py:3: no data."),
+    "an exit code": ("import sys\nprint(1)\nsys.exit(3)\n", "ended with exit code 3 at train.py:3."),
     "an interrupt": ("raise KeyboardInterrupt\n", "KeyboardInterrupt at train.py:1."),
     "time": ("while True: pass\n", "stopped by the time limit (raise the limit with --timeout)."),
     "memory": (

@@ -9,7 +9,7 @@ from typing import Any
 
 from .messages import device_family
 
-__all__ = ["causes", "describe"]
+__all__ = ["causes", "describe", "user_frame"]
 
 _OWN_FOLDER = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _MOST_CAUSES = 10
@@ -28,7 +28,7 @@ def describe(error: BaseException, root: str) -> dict[str, Any]:
         "type": type(error).__name__,
         "text": str(error)[:4000],
         "family": next((family for family in families if family is not None), None),
-        "frame": _user_frame(error, root),
+        "frame": user_frame(error, root),
         "traceback": "".join(traceback.format_exception(type(error), error, error.__traceback__))[-8000:],
     }
 
@@ -43,7 +43,7 @@ def causes(error: BaseException) -> Iterator[BaseException]:
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
 
 
-def _user_frame(error: BaseException, root: str) -> dict[str, Any] | None:
+def user_frame(error: BaseException, root: str) -> dict[str, Any] | None:
     """Return the traceback's deepest frame in the project; None if there is none."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         file = os.path.abspath(frame.filename)

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from . import conditions, devices, start
-from .failures import describe
+from .failures import describe, user_frame
 from .integrity import Seal
 from .recorder import EnoughSteps, Recorder
 from .report_file import ReportFile
@@ -130,11 +130,11 @@ def _execute_script(
     """Run the script to its end.
 
     Returns:
-        Its ``exception`` or None, its ``exit_code``, the text of ``sys.exit("text")`` as ``exit_message``, and the
-        origins of the failing values as ``story``.
+        Its ``exception`` or None, its ``exit_code``, the text of ``sys.exit("text")`` as ``exit_message``, the position
+        of an exit that is no success as ``exit_frame``, and the origins of the failing values as ``story``.
 
     """
-    exception, exit_code, exit_message, story = None, 0, "", None
+    exception, exit_code, exit_message, exit_frame, story = None, 0, "", None, None
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]  # those of the process that forked this one
     try:
         start.execute(options, returned)
@@ -146,6 +146,7 @@ def _execute_script(
         if exit_code != 0 and stop.__context__ is not None:
             exception = describe(stop.__context__, root)
             story = _failure_story(provenance, stop.__context__)
+        exit_frame = user_frame(stop, root) if exit_code else None
         _record_device_map(recorder, stop.__context__ if exception else None)
         if stop.code is not None and not isinstance(stop.code, int):
             exit_message = str(stop.code)
@@ -156,7 +157,13 @@ def _execute_script(
         _record_device_map(recorder, error)
         traceback.print_exc()
     atexit._run_exitfuncs()  # they print and write results, too
-    return {"exception": exception, "exit_code": exit_code, "exit_message": exit_message, "story": story}
+    return {
+        "exception": exception,
+        "exit_code": exit_code,
+        "exit_message": exit_message,
+        "exit_frame": exit_frame,
+        "story": story,
+    }
 
 
 def _failure_story(provenance: Any, error: BaseException) -> Any:

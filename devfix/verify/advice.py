@@ -65,6 +65,8 @@ def _advice(run: Run) -> str | None:
         return _failure_advice(run.failure, run.withheld)
     if run.exit_code < 0:
         return _SIGNALS.get(signal_name(run.exit_code))
+    if not run.has_report:
+        return "os._exit leaves no record: use sys.exit"
     return "pass the script's own arguments after --" if run.exit_code == _USAGE else None
 
 

@@ -111,7 +111,10 @@ UNFINISHED = {
         "killed by SIGABRT (python -X faulthandler shows the line that crashed).",
     ),
     "SIGTERM": ({"exit_code": -15, "has_report": False}, "killed by SIGTERM."),
-    "os._exit(0)": ({"has_report": False}, "exited with code 0 before it finished."),
+    "os._exit(0)": (
+        {"has_report": False},
+        "exited with code 0 before it finished (os._exit leaves no record: use sys.exit).",
+    ),
     "another exception": ({"failure": raised("KeyError", "'lr'")}, "KeyError: 'lr' at main.py:7."),
     "full stop": ({"failure": raised("RuntimeError", "Pass subclasses.", None)}, "RuntimeError: Pass subclasses."),
     "no message": ({"failure": raised("KeyboardInterrupt")}, "KeyboardInterrupt at main.py:7."),

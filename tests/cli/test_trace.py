@@ -126,6 +126,13 @@ def test_a_device_error_that_did_not_end_the_script_is_traced(script, case):
     assert ("note: " in done.stdout) == (case != "of a pool")
 
 
+def test_an_attempt_to_find_an_accelerator_is_no_device_error(script):
+    text = "import torch\ntry:\n    torch.zeros(1, device='cuda:7')\nexcept RuntimeError:\n    print('none')\n"
+    done = traced(script(text + "torch.zeros(1, device='cuda')\n"), "--device", "sim")
+    assert done.exit_code == 0, done.output
+    assert "No device error: the script completed." in done.stdout
+
+
 def test_a_child_process_that_failed_is_named(script):
     text = "import multiprocessing, os\nchild = multiprocessing.Process(target=os._exit, args=(5,))\n"
     done = traced(script(text + "child.start()\nchild.join()\n"))

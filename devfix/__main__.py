@@ -9,8 +9,11 @@ import sys
 
 if not getattr(sys.flags, "safe_path", False) and not sys.flags.isolated:
     home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    if sys.path and os.path.abspath(sys.path[0]) == os.getcwd() != home:
-        del sys.path[0]
+    try:
+        if sys.path and os.path.abspath(sys.path[0]) == os.getcwd() != home:
+            del sys.path[0]
+    except FileNotFoundError:  # the current folder was deleted: nothing can be imported from it
+        pass
 
 from devfix.cli import main  # after the path is safe
 

@@ -15,8 +15,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from .cuda_api.streams import draw_from
 from .forks import check_use
 from .higher_order import run_higher_order
-from .missing_kernels import note_missing_kernel
-from .missing_on_mps import check_mps
+from .kernels.missing import note_missing_kernel
+from .kernels.missing_on_mps import check_mps
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
 from .state import CallContext, state
 from .subclasses import watch_handlers

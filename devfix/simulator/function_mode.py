@@ -13,8 +13,9 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from . import conversions, factories, formulas, kernels_checks, queries
-from .missing_kernels import note_missing_kernel
+from . import conversions, factories, queries
+from .kernels import checks, formulas
+from .kernels.missing import note_missing_kernel
 from .outputs import check_outputs
 from .patches import Patches
 from .state import CallContext, state
@@ -31,7 +32,7 @@ class DeviceFunctionMode(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.handlers: dict[Any, Handler] = {}
-        for module in (queries, conversions, factories, formulas, kernels_checks):
+        for module in (queries, conversions, factories, formulas, checks):
             self.handlers.update(module.handlers())
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -20,7 +20,7 @@ from .cuda_api.parallel import patch_parallel
 from .dispatch_mode import DeviceCheckMode
 from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks, with_mode
 from .gradients import patch_gradients
-from .operators import kernels
+from .kernels.table import kernels
 from .optimizers import patch_optimizers
 from .overrides import patch_overrides, preload_overrides
 from .patches import Patches

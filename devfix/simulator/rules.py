@@ -17,7 +17,7 @@ from torch import Tensor
 
 from . import errors
 from .cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
-from .operators import Kernel, kernels
+from .kernels.table import Kernel, kernels
 from .state import state
 from .tags import CPU, UNASSIGNED, raw_tag
 

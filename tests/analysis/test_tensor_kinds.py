@@ -22,7 +22,6 @@ layer = nn.Linear(3, 5).cuda()
 out = layer(nested).to_padded_tensor(0.0)
 out * torch.ones(5, device="cuda")
 """,
-        unsimulated="the simulator does not run nested_tensor(device=)",
     ),
     Program(
         "nested-of-views",
@@ -39,7 +38,6 @@ for part in nested.unbind():
 nested = torch.nested.nested_tensor([[1.0, 2.0], [3.0]], device="cuda")
 torch.nested.to_padded_tensor(nested, 0.0) + torch.ones(2, 2, device="cuda")
 """,
-        unsimulated="the simulator does not run nested_tensor(device=)",
     ),
     Program(
         "nested-in-a-loop",

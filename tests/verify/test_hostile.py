@@ -144,7 +144,7 @@ HARM = {
         "import os\nos.mkdir('a')\nopen('a/b', 'w')\nos.chmod('a', 0)\nos.chmod('.', 0o500)\n",
         "completed",
     ),
-    "registers exits": ("import atexit, os\natexit.register(os._exit, 5)\n", "completed"),
+    "registers exits": ("import atexit, os\natexit.register(os._exit, 5)\n", "ended with exit code 5"),
     "traces": (
         "import sys, threading\nthreading.settrace(print)\nsys.setprofile(print)\nsys.settrace(lambda *a: 1 / 0)\n",
         "completed",

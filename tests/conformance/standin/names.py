@@ -2,7 +2,7 @@
 
     python tests/conformance/standin/names.py         # in an environment with a CUDA build of PyTorch
 
-Prints the figures that the docstring of devfix/simulator/operators.py quotes; exit code 1 if a name is not derived.
+Prints the figures that the docstring of devfix/simulator/kernels/table.py quotes; exit code 1 if a name is not derived.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 import torch
 
-from devfix.simulator.operators import kernels
+from devfix.simulator.kernels.table import kernels
 
 
 def main() -> int:

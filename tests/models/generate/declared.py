@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from devfix.simulator.cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
-from devfix.simulator.operators import Kernel, kernels
+from devfix.simulator.kernels.table import Kernel, kernels
 
 from . import schemas
 from .drafts import Draft

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from devfix.simulator.operators import kernels
+from devfix.simulator.kernels.table import kernels
 
 from .drafts import OPERAND, Draft, Parameter
 

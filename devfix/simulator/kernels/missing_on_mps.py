@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from .operators import kernels
+from .table import kernels
 
 __all__ = ["check_mps"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .state import CallContext, state
-from .tags import UNASSIGNED, get_tag, iter_tensors, put_tag, reported_device
-from .transfers import move
+from ..state import CallContext, state
+from ..tags import UNASSIGNED, get_tag, iter_tensors, put_tag, reported_device
+from ..transfers import move
 
 __all__ = ["handlers"]
 
@@ -59,7 +59,7 @@ def _attention(func: Any, args: Any, kwargs: Any) -> Any:
             )
         mask = given.get("attn_mask")
         if isinstance(mask, Tensor) and _differ(query, mask):
-            from .errors import iterator_mismatch
+            from ..errors import iterator_mismatch
 
             raise iterator_mismatch(devices[0], reported_device(mask))
     return _call(func, args, kwargs)

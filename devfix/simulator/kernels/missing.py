@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .state import state
-from .tags import tag_of_all
+from ..state import state
+from ..tags import tag_of_all
 
 __all__ = ["note_missing_kernel"]
 

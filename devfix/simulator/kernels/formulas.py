@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .state import CallContext, state
+from ..state import CallContext, state
 
 __all__ = ["handlers"]
 

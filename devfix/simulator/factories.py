@@ -10,7 +10,7 @@ from torch import Tensor
 
 from .cuda_api.streams import check_generator
 from .outputs import check_output_device
-from .state import CallContext, state
+from .state import CallContext, call_in_context, state
 from .tags import CPU, canonical, get_tag, iter_tensors, pin, put_tag, tag_of_all
 from .transfers import move
 
@@ -54,12 +54,7 @@ def create(func: Any, args: Any, kwargs: Any) -> Any:
         generator = kwargs.get("generator")
         if generator is not None:
             check_generator(generator, tag_of_all(args))
-        outer_call = state.call
-        state.call = CallContext(args, kwargs)
-        try:
-            return func(*args, **kwargs)
-        finally:
-            state.call = outer_call
+        return call_in_context(func, args, kwargs)
     tag = canonical(device)
     if tag is not None and tag.type != state.kind:
         return func(*args, **kwargs)

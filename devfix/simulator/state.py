@@ -14,7 +14,7 @@ import torch
 
 from .work import WorkLedger
 
-__all__ = ["CallContext", "State", "state"]
+__all__ = ["CallContext", "State", "call_in_context", "state"]
 
 
 class CallContext:
@@ -93,3 +93,13 @@ def _nothing() -> None:
 
 
 state = State()
+
+
+def call_in_context(func: Any, args: Any, kwargs: Any) -> Any:
+    """Call a function as the surrounding call of the tensors that its C++ code creates; return its result."""
+    outer_call = state.call
+    state.call = CallContext(args, kwargs)
+    try:
+        return func(*args, **kwargs)
+    finally:
+        state.call = outer_call

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..state import CallContext, state
+from ..state import call_in_context, state
 from ..tags import UNASSIGNED, get_tag, iter_tensors, put_tag, reported_device
 from ..transfers import move
 
@@ -17,15 +17,6 @@ __all__ = ["handlers"]
 def _differ(first: Tensor, second: Tensor) -> bool:
     tags = get_tag(first), get_tag(second)
     return tags[0] is not tags[1] and UNASSIGNED not in tags
-
-
-def _call(func: Any, args: Any, kwargs: Any) -> Any:
-    outer_call = state.call
-    state.call = CallContext(args, kwargs)
-    try:
-        return func(*args, **kwargs)
-    finally:
-        state.call = outer_call
 
 
 def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
@@ -42,7 +33,7 @@ def _recurrent(func: Any, args: Any, kwargs: Any) -> Any:
             for other in others:
                 if _differ(source, other):
                     raise RuntimeError(message.format(name, reported_device(source), reported_device(other)))
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _attention(func: Any, args: Any, kwargs: Any) -> Any:
@@ -62,7 +53,7 @@ def _attention(func: Any, args: Any, kwargs: Any) -> Any:
             from ..errors import iterator_mismatch
 
             raise iterator_mismatch(devices[0], reported_device(mask))
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _tensor_split(func: Any, args: Any, kwargs: Any) -> Any:
@@ -71,12 +62,12 @@ def _tensor_split(func: Any, args: Any, kwargs: Any) -> Any:
         raise RuntimeError(
             f"tensor_split expected tensor_indices_or_sections to be on cpu, but it's on {reported_device(indices)}"
         )
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _pad_packed(func: Any, args: Any, kwargs: Any) -> Any:
     """Tag the returned lengths as CPU tensors (aten/src/ATen/native/PackedSequence.cpp)."""
-    padded, lengths = _call(func, args, kwargs)
+    padded, lengths = call_in_context(func, args, kwargs)
     put_tag(lengths, None)
     return padded, lengths
 
@@ -85,7 +76,7 @@ def _meshgrid(func: Any, args: Any, kwargs: Any) -> Any:
     tensors = list(iter_tensors(args))
     if state.checks and any(_differ(tensors[0], other) for other in tensors[1:]):
         raise RuntimeError("meshgrid expects all tensors to have the same device")
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _block_diag(func: Any, args: Any, kwargs: Any) -> Any:
@@ -96,7 +87,7 @@ def _block_diag(func: Any, args: Any, kwargs: Any) -> Any:
                 "torch.block_diag: input tensors must all be on the same device. Input 0 is on device "
                 f"{reported_device(tensors[0])} and input {index} is on device {reported_device(other)}"
             )
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
@@ -108,7 +99,7 @@ def _searchsorted(func: Any, args: Any, kwargs: Any) -> Any:
             "torch.searchsorted(): sorter and boundary tensors should have same device type, but got sorter tensor "
             f"device type {reported_device(sorter)} and input value tensor device type {reported_device(boundaries)}"
         )
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _inner(func: Any, args: Any, kwargs: Any) -> Any:
@@ -121,14 +112,14 @@ def _inner(func: Any, args: Any, kwargs: Any) -> Any:
                 f"Expected tensor to have {expected} DeviceType, but got tensor with {found} DeviceType "
                 "(while checking arguments for inner())"
             )
-    return _call(func, args, kwargs)
+    return call_in_context(func, args, kwargs)
 
 
 def _ctc(func: Any, args: Any, kwargs: Any) -> Any:
     """Move targets and lengths, as ``ctc_loss`` does (aten/src/ATen/native/LossCTC.cpp)."""
     device = get_tag(args[0])
     moved = [move(each, device) if isinstance(each, Tensor) else each for each in args[1:4]]
-    return _call(func, (args[0], *moved, *args[4:]), kwargs)
+    return call_in_context(func, (args[0], *moved, *args[4:]), kwargs)
 
 
 def handlers() -> dict[Any, Any]:

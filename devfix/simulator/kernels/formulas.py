@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..state import CallContext, state
+from ..state import call_in_context
 
 __all__ = ["handlers"]
 
@@ -36,16 +36,11 @@ class _Product(torch.autograd.Function):
 
 
 def _prod(func: Any, args: Any, kwargs: Any) -> Any:
-    outer_call = state.call
-    state.call = CallContext(args, kwargs)
-    try:
-        names = ("input", "dim", "keepdim")
-        given = {**dict(zip(names, args)), **kwargs}
-        if given.keys() <= set(names) and len(args) <= len(names) and _is_plain(given["input"]):
-            return _Product.apply(given["input"], given.get("dim"), given.get("keepdim", False))  # type: ignore[no-untyped-call]  # untyped in torch
-        return func(*args, **kwargs)
-    finally:
-        state.call = outer_call
+    names = ("input", "dim", "keepdim")
+    given = {**dict(zip(names, args)), **kwargs}
+    if given.keys() <= set(names) and len(args) <= len(names) and _is_plain(given["input"]):
+        return call_in_context(_Product.apply, (given["input"], given.get("dim"), given.get("keepdim", False)), {})
+    return call_in_context(func, args, kwargs)
 
 
 def _is_plain(source: Any) -> bool:

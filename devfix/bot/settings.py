@@ -85,6 +85,8 @@ def parse_settings(raw: bytes | None, file: str = "pyproject.toml") -> BotSettin
         document = tomllib.loads(raw.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{file}: not valid TOML: {error}") from error
+    except RecursionError:
+        raise ConfigError(f"{file}: too deeply nested") from None
     table: Any = document
     for key in ("tool", "devfix", "bot"):
         table = table.get(key, {}) if isinstance(table, dict) else {}

@@ -11,6 +11,8 @@ from bot.conftest import CONFIGURATION
 from bot.github_server import BOT
 
 from devfix.bot import patch as patches
+from devfix.bot.settings import parse_settings
+from devfix.config import ConfigError
 from devfix.model import FileChange
 
 LIMIT_S = 10.0
@@ -106,3 +108,8 @@ def test_many_comments_are_read_in_seconds(post, github, monkeypatch):
 
     assert (result.code, made) == (0, number), result.stderr
     assert seconds < LIMIT_S
+
+
+def test_a_configuration_that_is_nested_too_deeply_is_told():
+    with pytest.raises(ConfigError, match="pyproject.toml: too deeply nested"):
+        parse_settings(b"[tool.devfix.bot]\nlabels = " + b"[" * 100_000)

@@ -111,5 +111,5 @@ def test_many_comments_are_read_in_seconds(post, github, monkeypatch):
 
 
 def test_a_configuration_that_is_nested_too_deeply_is_told():
-    with pytest.raises(ConfigError, match="pyproject.toml: too deeply nested"):
+    with pytest.raises(ConfigError, match="too deeply nested"):
         parse_settings(b"[tool.devfix.bot]\nlabels = " + b"[" * 100_000)

@@ -15,7 +15,10 @@ from devfix.verify.outputs.vocabulary import NUMBER, VARYING, is_number
 
 __all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
 
-_TOKEN = re.compile(rf"(?<![A-Za-z_])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
+_IDENTIFIER = r"(?<![\w.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}(?![\w.])"
+
+#: Random identifiers, numbers (after what varies by nature, a hyphen is no sign), words, and punctuation.
+_TOKEN = re.compile(rf"{_IDENTIFIER}|(?<![A-Za-z_{VARYING}])(?:{NUMBER})|[^\W\d]\w*|\d\w*|[^\w\s]")
 
 _NUMBERS = re.compile(NUMBER)
 

@@ -168,3 +168,10 @@ def test_noise_never_hides_a_value_that_two_reference_runs_agree_on(stable, data
 )
 def test_a_printed_float_is_computed_unless_it_is_a_time(line, computed):
     assert has_computed_number(line) == computed
+
+
+@given(st.lists(st.text("0123456789abcdef", min_size=8, max_size=8), min_size=3, max_size=3, unique=True))
+def test_random_identifiers_are_noise(identifiers: list[str]):
+    texts = [f"run-20261123_09113{number}-{identifier}" for number, identifier in enumerate(identifiers)]
+
+    assert changes(texts[0], texts[1], texts[2]) == []

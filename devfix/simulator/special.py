@@ -61,6 +61,15 @@ def _index_write(found: list[Operand]) -> Outputs:
     raise errors.iterator_mismatch(common_tag(found), device_of_tag(values.tag if self_tag is not None else None))
 
 
+def _fused_step(found: list[Operand]) -> Outputs:
+    """Check a fused optimizer step; the learning rate may be on the CPU (aten/src/ATen/native/cuda/FusedSgdKernel.cu)."""
+    common = common_tag(found)
+    for operand in found:
+        if operand.name != "lr" and operand.tag is not common and operand.tag is not UNASSIGNED:
+            raise errors.iterator_mismatch(common, device_of_tag(operand.tag))
+    return common
+
+
 def _masked_fill(found: list[Operand]) -> Outputs:
     """Check ``masked_fill`` (``masked_fill__cuda`` in aten/src/ATen/native/cuda/Indexing.cu)."""
     self_tag, mask, value = _tag(found, "self"), _operand(found, "mask"), _operand(found, "value")
@@ -209,6 +218,7 @@ MIXED: dict[str, Callable[[list[Operand]], Outputs]] = {
         f"aten::{name}": _convolution
         for name in ("convolution", "_convolution", "convolution_overrideable", "mkldnn_convolution")
     },
+    **{f"aten::_fused_{name}_.tensor_lr": _fused_step for name in ("adam", "adamw", "sgd")},
     "aten::segment_reduce": _segment_reduce,
     "aten::_foreach_copy_": _per_list("self"),
     "aten::_foreach_norm.Scalar": _per_list("self"),

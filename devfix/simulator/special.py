@@ -62,7 +62,7 @@ def _index_write(found: list[Operand]) -> Outputs:
 
 
 def _fused_step(found: list[Operand]) -> Outputs:
-    """Check a fused optimizer step; the learning rate may be on the CPU (aten/src/ATen/native/cuda/FusedSgdKernel.cu)."""
+    """Check a fused optimizer step; ``lr`` may be on the CPU (aten/src/ATen/native/cuda/FusedSgdKernel.cu)."""
     common = common_tag(found)
     for operand in found:
         if operand.name != "lr" and operand.tag is not common and operand.tag is not UNASSIGNED:

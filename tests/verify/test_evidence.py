@@ -8,7 +8,10 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
+
 from devfix.verify import Run, Verdict, prove, run
+from devfix.verify.probe.recipe import Recipe
 
 from .scripts import edited, project
 
@@ -483,3 +486,16 @@ def test_a_mean_of_numbers_is_the_mean_of_tensors(tmp_path: Path) -> None:
     found = prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py")
 
     assert found.status == "fixed", found.reason
+
+
+def test_the_parameters_that_train_are_recorded_at_each_step() -> None:
+    small, large = (torch.nn.Parameter(torch.ones(size)) for size in (2, 3))
+    optimizer = torch.optim.SGD([small, large], lr=0.1)
+    recipe = Recipe()
+    for frozen, training in ((small, large), (large, small)):
+        frozen.requires_grad_(False)
+        training.requires_grad_(True)
+        recipe.note_optimizer(optimizer)
+
+    first, second = recipe.results()["recipe"]
+    assert first[1][0]["params"] != second[1][0]["params"]

@@ -46,7 +46,7 @@ class Recipe:
     def __init__(self) -> None:
         self._entries: list[list[Any]] = []
         self._overflow_digest: Any = None
-        self._shapes: dict[tuple[int, int], str] = {}
+        self._shapes: dict[tuple[int, ...], str] = {}
 
     def install(self) -> None:
         """Hook schedulers and clipping functions; the recorder calls :meth:`note_optimizer` for optimizers."""
@@ -94,7 +94,7 @@ class Recipe:
 
     def _shapes_of(self, parameters: list[Any]) -> str:
         training = trainable(parameters)
-        key = (id(parameters), len(training))
+        key = tuple(map(id, training))
         if key not in self._shapes:
             shapes = str([tuple(each.shape) for each in training])
             self._shapes[key] = hashlib.sha256(shapes.encode()).hexdigest()[:12]

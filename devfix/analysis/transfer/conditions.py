@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
@@ -35,7 +34,15 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, DEVICE_COUNTS, DEVICE_LISTS, MULTI_PROCESS_FLAGS
+from devfix.analysis.transfer.accelerator_counts import (
+    at_least_one,
+    by_device_count,
+    compare_order,
+    counts_accelerators,
+    is_device_count,
+    with_several,
+)
+from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -65,7 +72,7 @@ def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
     """Return the value of a flag in the current scenario."""
     value = flag_value(symbol)
     if value is False and flag_value(symbol, multi_process=True):
-        return _with_several(interp, one=False, several=True)
+        return with_several(interp, one=False, several=True)
     return False if interp.scenario.no_accelerator and value else value
 
 
@@ -83,7 +90,7 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     else:
         value = interp.evaluate(test)
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
-        if outcome is None and _counts_accelerators(test):
+        if outcome is None and counts_accelerators(test):
             outcome = not interp.scenario.no_accelerator
     if outcome is not None:
         return outcome
@@ -143,10 +150,10 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
             equal = True
         if _is_rank(left, left_value) and right_value in (Const(0), Const(-1)):
-            equal = _with_several(interp, one=equal, several=False)
-        if equal is None and _is_device_count(interp, left) and isinstance(right_value, Const):
-            equal = _by_device_count(interp, operator.eq, right_value)
-        if equal is None and _counts_accelerators(left) and right_value == Const(0):
+            equal = with_several(interp, one=equal, several=False)
+        if equal is None and is_device_count(interp, left) and isinstance(right_value, Const):
+            equal = by_device_count(interp, operator.eq, right_value)
+        if equal is None and counts_accelerators(left) and right_value == Const(0):
             equal = interp.scenario.no_accelerator
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
             equal = False if _have_other_types(interp, left, right) else implied(interp, test)
@@ -162,14 +169,12 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             inside = implied(interp, test)
         return None if inside is None else inside is isinstance(op, ast.In)
     if isinstance(left_value, Const) and isinstance(right_value, Const):
-        return _compare_order(op, left_value.value, right_value.value)
-    is_device_count = _is_device_count(interp, left) or (
-        interp.scenario.multi_accelerator and _counts_accelerators(left)
-    )
-    if _counts_accelerators(left) and isinstance(right_value, Const) and not is_device_count:
-        return _is_at_least_one(interp, op, right_value)
-    if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_device_count:
-        return _by_device_count(interp, partial(_compare_order, op), right_value)
+        return compare_order(op, left_value.value, right_value.value)
+    is_count = is_device_count(interp, left) or (interp.scenario.multi_accelerator and counts_accelerators(left))
+    if counts_accelerators(left) and isinstance(right_value, Const) and not is_count:
+        return at_least_one(interp, op, right_value)
+    if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_count:
+        return by_device_count(interp, partial(compare_order, op), right_value)
     if _is_index(left_value) and isinstance(right_value, Const):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -203,68 +208,6 @@ def _is_device(node: ast.expr, value: Value) -> bool:
         isinstance(each, Unknown) or (isinstance(each, DeviceValue) and each.device != CPU) for each in options
     )
     return is_open and text_of(node).endswith("device.type")
-
-
-def _is_device_count(interp: Interpreter, node: ast.expr) -> bool:
-    """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``, ``len(opt.gpu_ids)``."""
-    match node:
-        case ast.Call(func=ast.Name("len"), args=[ast.Name() | ast.Attribute() as listed]):
-            return _last_part(listed) in DEVICE_LISTS and not _is_empty(interp, interp.evaluate(listed))
-    return _last_part(node) in DEVICE_COUNTS
-
-
-def _is_empty(interp: Interpreter, value: Value) -> bool:
-    """Return whether a value is certainly no list with items."""
-    items = object_at(interp, value, Container)
-    return not items.contents if items is not None else not isinstance(value, Unknown)
-
-
-def _last_part(node: ast.expr) -> str:
-    """Return the last part of a dotted name, in lower case; empty for other expressions."""
-    last = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
-    return last.lower()
-
-
-def _counts_accelerators(node: ast.expr) -> bool:
-    """Return whether an expression is the number of accelerators of the machine: ``torch.cuda.device_count()``."""
-    return isinstance(node, ast.Call) and text_of(node.func).endswith(".device_count")
-
-
-def _is_at_least_one(interp: Interpreter, op: ast.cmpop, limit: Const) -> bool | None:
-    """Compare the number of accelerators with a limit that no number, or each number from one on, satisfies."""
-    if interp.scenario.no_accelerator:
-        return _compare_order(op, 0, limit.value)
-    outcomes = {_compare_order(op, count, limit.value) for count in (1, 2, 1_000)}
-    return outcomes.pop() if len(outcomes) == 1 else None
-
-
-def _by_device_count(interp: Interpreter, compare: Callable[[Any, Any], bool | None], limit: Const) -> bool | None:
-    """Compare the number of accelerators in the scenario with a limit."""
-    if interp.scenario.no_accelerator:
-        return compare(0, limit.value)
-    return _with_several(interp, one=compare(1, limit.value), several=compare(2, limit.value))
-
-
-def _with_several(interp: Interpreter, one: bool | None, several: bool | None) -> bool | None:
-    """Return the outcome of a condition with one accelerator or process, or with several, as the scenario has it."""
-    interp.observations.may_use_second |= one is not None and one is not several
-    return several if interp.scenario.multi_accelerator else one
-
-
-_ORDERS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-
-
-def _compare_order(op: ast.cmpop, left: object, right: object) -> bool | None:
-    order = _ORDERS.get(type(op))
-    try:
-        return bool(order(left, right)) if order is not None else None
-    except TypeError:
-        return None
 
 
 def _is_index(value: Value) -> bool:
@@ -340,7 +283,7 @@ def _names_other_backend(interp: Interpreter, name: Value) -> bool:
 def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None:
     if isinstance(item, Const) and isinstance(item.value, str):
         if item.value in _LAUNCHER_VARIABLES:
-            return _with_several(interp, one=False, several=True)
+            return with_several(interp, one=False, several=True)
         if isinstance(container, DeviceValue):
             if _is_other_backend(interp, container, item):
                 return False

@@ -132,7 +132,7 @@ class Forge(Protocol):
         """Add labels."""
 
     def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
-        """Request reviews by these users; on GitHub, ``owner/team`` is a team."""
+        """Request reviews by these users; on GitHub and Gitea, ``owner/team`` is a team."""
 
     def checks(self, pull: PullRequest) -> str:
         """Return the state of the checks: ``passed``, ``failed``, ``running``, or empty if there are none."""

@@ -29,7 +29,7 @@ _MAX_LISTED = 50  # fixes in a commit message
 
 
 class HostedForges:
-    """Implements :class:`devfix.migrate.proposing.Forges` for GitHub and GitLab."""
+    """Implements :class:`devfix.migrate.proposing.Forges` for GitHub, GitLab, Gitea and Forgejo."""
 
     def check(self, source: str) -> None:
         """Check that there is a token for the forge of a repository."""

@@ -186,10 +186,9 @@ def objection_to_fix(
     fresh = tuple(fresh_findings(since, after))
     if fresh:
         return Objection(f"{NEW_FINDING} ({fresh[0].code}: {fresh[0].message})", (), fresh)
-    worse = after.hazards.keys() - since.hazards.keys()
-    if worse:
-        hazard = min(worse)
-        return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
+    failure = _new_failure(since, after)
+    if failure is not None:
+        return failure
     if since.hazards == after.hazards and any(_tells_of_failure(before, finding) for finding in findings):
         return Objection("what fails would fail all the same")
     if any(collected.left_out(other) for other in repaired_along(before, after, fix)):
@@ -204,11 +203,16 @@ def objection_to_effect(before: Scan, after: Scan) -> Objection | None:
     fresh = tuple(fresh_findings(before, after))
     if fresh:
         return Objection(f"{NEW_FINDING} in {after.path} ({fresh[0].code}: {fresh[0].message})", (), fresh)
+    return _new_failure(before, after)
+
+
+def _new_failure(before: Scan, after: Scan) -> Objection | None:
+    """Return the first line that fails after a fix and did not before."""
     worse = after.hazards.keys() - before.hazards.keys()
-    if worse:
-        hazard = min(worse)
-        return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
-    return None
+    if not worse:
+        return None
+    hazard = min(worse)
+    return Objection(f"`{hazard.text}` ({hazard.consumer}) in {hazard.path} {FAILS_INSTEAD}")
 
 
 def joined(fixes: Iterable[Fix]) -> Fix:

@@ -86,7 +86,7 @@ class Log:
                 if not count:
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self.path)
                 written += count
-        except BaseException:
+        except BaseException:  # Ctrl-C as well: no part of a line stays
             with suppress(OSError):
                 os.ftruncate(self._file, self.size)
             raise
@@ -128,7 +128,7 @@ class Log:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(temporary, self.path)
-        except BaseException:
+        except BaseException:  # Ctrl-C as well: no temporary file stays
             with suppress(OSError):
                 os.unlink(temporary)
             raise

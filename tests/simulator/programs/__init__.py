@@ -6,43 +6,15 @@ lists, tuples and dictionaries; whatever it must assert about devices, it assert
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import pkgutil
 from collections.abc import Callable
 from typing import Any
 
-from . import (
-    amp,
-    autograd,
-    compiled,
-    distributed,
-    functorch,
-    graphs,
-    memory,
-    modules,
-    nested,
-    processes,
-    random_numbers,
-    sparse,
-    subclasses,
-)
-
 __all__ = ["PROGRAMS"]
 
-_MODULES = (
-    amp,
-    autograd,
-    compiled,
-    distributed,
-    functorch,
-    graphs,
-    memory,
-    modules,
-    nested,
-    processes,
-    random_numbers,
-    sparse,
-    subclasses,
-)
+_MODULES = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
 
 #: Programs by ``module.name``.
 PROGRAMS: dict[str, Callable[[str], Any]] = {

@@ -71,8 +71,10 @@ def _trusted_repositories() -> list[str]:
     try:
         with open(path, "rb") as file:
             raw = file.read()
-    except OSError:
+    except FileNotFoundError:
         return []
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     if sys.version_info >= (3, 11):
         import tomllib
     else:

@@ -309,6 +309,15 @@ def test_a_user_s_configuration_that_cannot_be_read_is_one_clear_line(repository
     assert (code, err.count("\n")) == (2, 1) and told in err
 
 
+def test_a_user_s_configuration_that_is_a_folder_is_told(repository, tmp_path, monkeypatch):
+    (tmp_path / "config.toml").mkdir()
+    monkeypatch.setenv("DEVFIX_CONFIG_DIR", str(tmp_path))
+
+    code, _, err = repository("check", "train.py")
+
+    assert (code, err.count("\n")) == (2, 1) and "config.toml: cannot be read: Is a directory" in err
+
+
 def configuration(folder, monkeypatch, text):
     (folder / "config.toml").write_text(text)
     monkeypatch.setenv("DEVFIX_CONFIG_DIR", str(folder))

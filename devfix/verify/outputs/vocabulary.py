@@ -101,6 +101,9 @@ _MEMORY = re.compile(
     re.IGNORECASE,
 )
 
+#: Characters before the end of a measurement that are searched for its label.
+_NEARBY = 80
+
 #: A quick look: a line without any of these has nothing that differs by nature.
 _MAY_VARY = re.compile(
     r"devfix|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{8}|line|\.py|\.ipynb"
@@ -142,14 +145,14 @@ def measurements(line: str) -> tuple[str, ...]:
     if len(line) <= LONGEST and _MAY_VARY.search(line):
         for pattern, replacement in _SUBSTITUTIONS:
             if pattern in _MEASUREMENTS:
-                pieces = ((match[0], line[: match.end()]) for match in pattern.finditer(line))
-                found += [piece for piece, before in pieces if not _is_memory(piece, before)]
+                found += [match[0] for match in pattern.finditer(line) if not _is_memory(line[: match.end()])]
             line = pattern.sub(replacement, line)
     return tuple(found)
 
 
-def _is_memory(piece: str, before: str) -> bool:
-    return _MEMORY.search(re.split(NUMBER, before[-80:])[-2] if re.search(NUMBER, before[-80:]) else piece) is not None
+def _is_memory(line: str) -> bool:
+    """Whether the words between the last two numbers of a line name an amount of memory."""
+    return _MEMORY.search(re.split(NUMBER, line[-_NEARBY:])[-2]) is not None
 
 
 def may_be_measured(number: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import signal
@@ -23,7 +24,11 @@ def serve() -> int:
     def stop(number: int, frame: object) -> None:
         nonlocal ended_by_signal
         ended_by_signal = True
-        sys.exit()  # the event loop cancels running tasks, including proofs
+        try:
+            # between two steps of the loop: in the middle of one, a proof that has just been started would be lost
+            asyncio.get_running_loop().call_soon_threadsafe(sys.exit)  # the loop cancels its tasks, including proofs
+        except RuntimeError:  # no loop runs
+            sys.exit()
 
     signal.signal(signal.SIGTERM, stop)
     server.start_io(sys.stdin.buffer, out)

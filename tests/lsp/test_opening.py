@@ -22,6 +22,15 @@ for _ in range(4):
     optimizer.step()
 """
 SLOW = "import time\n\nprint('MARK')\ntime.sleep(300)\n"
+SIGNALLED = """
+import os, signal, subprocess
+start = subprocess.Popen.__init__
+def started(self, *args, **kwargs):
+    start(self, *args, **kwargs)
+    os.kill(os.getpid(), signal.SIGTERM)
+subprocess.Popen.__init__ = started
+from devfix.cli import main; main(["lsp", "--stdio"])
+"""
 DONE = 120  # seconds
 
 
@@ -68,6 +77,16 @@ def test_the_end_of_the_server_ends_the_proof(write, editor):
 
     ed.ended()
     ed.eventually(lambda: not _processes("slower.py"))
+
+
+@pytest.mark.slow
+def test_a_signal_while_the_proof_starts_ends_the_proof(write, editor):
+    write({"slowest.py": SLOW})
+    ed = editor(SIGNALLED).start()
+    ed.command("devfix.openProof", ed.uri("slowest.py"))
+
+    ed.ended()
+    ed.eventually(lambda: not _processes("slowest.py"))
 
 
 def test_what_is_not_saved_is_not_proved(write, desk):

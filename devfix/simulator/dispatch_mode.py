@@ -20,6 +20,7 @@ from .kernels.missing_on_mps import check_mps
 from .rules import COMPOSITE, Operand, Outputs, Rule, composite_key, known_rules, operands, rule_for
 from .state import CallContext, state
 from .subclasses import watch_handlers
+from .symbolic import note_device
 from .tags import (
     CPU,
     UNASSIGNED,
@@ -175,6 +176,7 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         state.work.add(func, args, result, tag is not None)
         for tensor in iter_tensors((result,)):
             put_tag(tensor, tag)
+            note_device(tensor, tag)
         return result
 
     def _run(self, rule: Rule, device: torch.device, func: Any, args: Any, kwargs: Any) -> Any:

@@ -11,6 +11,7 @@ from torch import Tensor
 from .cuda_api.streams import check_generator
 from .outputs import check_output_device
 from .state import CallContext, call_in_context, state
+from .symbolic import note_device
 from .tags import CPU, canonical, get_tag, iter_tensors, pin, put_tag, tag_of_all
 from .transfers import move
 
@@ -42,6 +43,7 @@ def _run(func: Any, args: Any, kwargs: Any, tag: torch.device | None) -> Any:
 def _put_tags(result: Any, tag: torch.device | None) -> Any:
     for tensor in iter_tensors((result,)):
         put_tag(tensor, tag)
+        note_device(tensor, tag)
     return result
 
 

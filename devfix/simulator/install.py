@@ -27,6 +27,7 @@ from .patches import Patches
 from .state import state
 from .storages import patch_storages
 from .subclasses import patch_subclasses
+from .symbolic import patch_fake_tensors
 from .tags import set_tag_default
 
 __all__ = ["Simulator", "preload", "run_compilers_eagerly", "unsupported_used", "work_done"]
@@ -77,6 +78,7 @@ class Simulator:
         patch_processes(patches)
         patch_launchers(patches)
         patch_compilers(patches)
+        patch_fake_tensors(patches)
         patch_overrides(patches, DeviceFunctionMode)
         self._modes = (DeviceFunctionMode(), DeviceCheckMode())  # type: ignore[no-untyped-call]  # untyped in torch
         patch_saved_tensor_hooks(patches, self._modes[0])
@@ -119,5 +121,5 @@ def unsupported_used() -> list[str]:
 
 
 def work_done() -> dict[str, Any]:
-    """Return the work since the simulator was entered: :meth:`.work.WorkLedger.report_fields`."""
-    return state.work.report_fields()
+    """Return the work since the simulator was entered, :meth:`.work.WorkLedger.report_fields`, and the seedings."""
+    return {**state.work.report_fields(), "device_seedings": state.seedings}

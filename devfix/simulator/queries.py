@@ -13,6 +13,9 @@ from .tags import get_tag, pin, reported_device
 
 __all__ = ["handlers"]
 
+#: https://docs.pytorch.org/docs/stable/notes/cuda.html#cufft-plan-cache
+_MAX_FFT_PLANS = 4096
+
 
 def _device(func: Any, args: Any, kwargs: Any) -> torch.device:
     return reported_device(args[0])
@@ -72,9 +75,15 @@ def _share_memory(func: Any, args: Any, kwargs: Any) -> Any:
     return args[0] if get_tag(args[0]) is not None else func(*args, **kwargs)
 
 
+def _fft_plans(answer: int | None) -> Any:
+    """Handle the functions of cuFFT's plan cache, which a CPU build rejects; the CPU keeps no plans."""
+    return lambda func, args, kwargs: answer
+
+
 def handlers() -> dict[Any, Any]:
     """Return this module's handlers, by the torch function that they replace."""
     tensor: Any = Tensor
+    library: Any = torch
     return {
         tensor.device.__get__: _device,
         tensor.is_cuda.__get__: _is_kind("cuda"),
@@ -89,4 +98,8 @@ def handlers() -> dict[Any, Any]:
         Tensor.is_pinned: _is_pinned,
         Tensor.record_stream: _no_effect,
         Tensor.share_memory_: _share_memory,
+        library._cufft_get_plan_cache_size: _fft_plans(0),
+        library._cufft_get_plan_cache_max_size: _fft_plans(_MAX_FFT_PLANS),
+        library._cufft_set_plan_cache_max_size: _fft_plans(None),
+        library._cufft_clear_plan_cache: _fft_plans(None),
     }

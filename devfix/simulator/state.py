@@ -56,6 +56,7 @@ class State:
         copying: a tensor subclass is moved; a ``_to_copy`` to the CPU is a transfer.
         legacy_default: device set by ``torch.set_default_tensor_type``; None means CPU.
         work: arithmetic so far, by phase and device.
+        seedings: how often the program seeded a device's default generator, but not the CPU's with it.
         unsupported: unsupported features that the program used, in order of first use.
 
     """
@@ -76,6 +77,7 @@ class State:
         self.legacy_default: torch.device | None = None
         self.last_device: torch.device | None = None
         self.work = WorkLedger()
+        self.seedings = 0
         self.unsupported: dict[str, None] = {}
         self.copying = False
         self.is_initialized = False

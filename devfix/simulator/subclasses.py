@@ -78,6 +78,12 @@ def _unwatch() -> None:
     _handled.clear()
 
 
+def _new(cls: Any, *args: Any, **options: Any) -> Any:
+    """Replace ``Tensor.__new__``: C++ code cannot give the result of a dispatch mode another class."""
+    made: Any = torch._C.TensorBase.__new__(Tensor, *args, **options)
+    return made if cls is Tensor else made.as_subclass(cls)
+
+
 def patch_subclasses(patches: Patches, with_mode: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
     """Tag wrapper subclasses, and wrap the handlers of the program's modes.
 
@@ -103,6 +109,7 @@ def patch_subclasses(patches: Patches, with_mode: Callable[[Callable[..., Any]],
         return tensor
 
     patches.set(torch.Tensor, "_make_wrapper_subclass", staticmethod(make_wrapper))
+    patches.set(torch.Tensor, "__new__", _new)
     enter = TorchDispatchMode.__enter__
 
     def watching_enter(mode: Any) -> Any:

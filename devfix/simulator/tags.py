@@ -213,7 +213,7 @@ def reported_device(tensor: Tensor) -> torch.device:
     """Return ``tensor.device`` under the simulator."""
     with _NoTorchFunction():
         tag = raw_tag(tensor)
-        if tag is None:
+        if tag is None or tensor.is_meta:
             return tensor.device
     if tag is UNASSIGNED:
         return state.last_device or CPU

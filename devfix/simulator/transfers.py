@@ -30,6 +30,8 @@ class _ToCopy(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> Any:
+        if gradient.dim() and ctx.source_tag is not None and get_tag(gradient) is None:
+            state.work.gradients_from_cpu += 1
         return move(gradient, ctx.source_tag), None, None
 
     @staticmethod

@@ -151,6 +151,8 @@ class WorkLedger:
             only, such as an optimizer's step counter.
         work: for each of :data:`PHASES`, the work on accelerators and on the CPU.
         backward: for each operator of the backward passes, its calls on accelerators and on the CPU.
+        gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
+            accelerator: a differentiable computation ran on the CPU.
 
     """
 
@@ -159,6 +161,7 @@ class WorkLedger:
         self.all_operations = 0
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
         self.backward: dict[str, list[int]] = {}
+        self.gradients_from_cpu = 0
 
     def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
         """Add a call.
@@ -198,6 +201,7 @@ class WorkLedger:
             "all_operations": self.all_operations,
             "work": self.work,
             "backward": self.backward,
+            "gradients_from_cpu": self.gradients_from_cpu,
         }
 
 

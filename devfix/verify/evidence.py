@@ -10,7 +10,12 @@ from devfix.verify.loss_comparison import on_real_device
 from devfix.verify.records import Phase, Run
 from devfix.verify.training_invariants import describe_gradient_change, describe_recipe_change
 
-__all__ = ["describe_changed_behavior", "describe_changed_phases", "describe_changed_training"]
+__all__ = [
+    "describe_changed_behavior",
+    "describe_changed_phases",
+    "describe_changed_seeds",
+    "describe_changed_training",
+]
 
 #: On a real accelerator: relative tolerance of gradient norms, and the number of steps after which rounding errors may
 #: have accumulated beyond it.
@@ -48,9 +53,25 @@ def describe_changed_behavior(run: Run, reference: Run, *, states: bool = True) 
         return "the buffers or averaged parameters of a module differ at the end"
     if len(run.returned) == len(reference.returned) and run.returned != reference.returned:
         return _describe_changed_results(run.returned, reference.returned)
+    seeds = describe_changed_seeds(run, reference)
+    if seeds is not None:
+        return seeds
     if run.random != reference.random:
         return "the random state at the end differs: other random numbers were drawn"
     return None
+
+
+def describe_changed_seeds(run: Run, reference: Run) -> str | None:
+    """Return how often a run on a simulated accelerator seeds it, if not as often as another such run.
+
+    The simulated accelerator draws the CPU's random numbers, so a seed of its own shows in no result.
+    """
+    if "cpu" in (run.device, reference.device) or run.device_seedings == reference.device_seedings:
+        return None
+    return (
+        f"the random numbers of the accelerator were seeded {run.device_seedings} times instead of "
+        f"{reference.device_seedings}"
+    )
 
 
 def _describe_changed_norms(run: Run, reference: Run) -> str | None:

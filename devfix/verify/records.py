@@ -156,6 +156,8 @@ class Run:
             optimizer, at the end.
         returned: the values of the script's top-level calls.
         device_operations, all_operations: ATen calls on the accelerator, and in total.
+        device_seedings: how often the script seeded the simulated accelerator's generator alone.
+        gradients_from_cpu: gradients that were copied from the CPU to the simulated accelerator.
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
         backward: calls on accelerators and on the CPU, by operator of the backward passes.
         replaced: a function of the recorder that the script replaced; None if it replaced none.
@@ -210,6 +212,8 @@ class Run:
     memory_mb: float = 0.0
     device_operations: int = 0
     all_operations: int = 0
+    device_seedings: int = 0
+    gradients_from_cpu: int = 0
     work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     gradient_norms: tuple[float | None, ...] = ()

@@ -64,6 +64,8 @@ _COPIED = [
     "memory_mb",
     "device_operations",
     "all_operations",
+    "device_seedings",
+    "gradients_from_cpu",
     "rest_of_phases",
     "replaced",
     "ended_early",

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 
 from devfix.verify.advice import describe_ending
 from devfix.verify.comparison import Comparison, compare, describe_evidence, describe_outputs
+from devfix.verify.evidence import describe_changed_seeds
 from devfix.verify.loss_comparison import agree, first_disagreement, match, on_real_device
 from devfix.verify.outputs import Difference
 from devfix.verify.records import Run
@@ -189,14 +190,19 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
     if on_cpu is not None and not trains_more(runs[on_cpu.run], runs[on_cpu.reference]):
         return _difference_verdict(runs, on_cpu)
     closest: Comparison | None = None
-    for name in ("original/cpu", "original/unchecked"):
+    for name in _references(runs):
         failed_late = not runs[name].ok and name == "original/cpu" and _failed_after_training(runs)
         if not runs[name].ok and not failed_late:
             continue
         found = compare(runs, "patched/device", name, outputs=not failed_late)
         if found.is_same:
             moved_work = describe_moved_work(patched, unchecked)
-            return Verdict("moved-to-cpu", moved_work, runs, name) if moved_work else _repaired_verdict(runs, found)
+            if moved_work is not None:
+                return Verdict("moved-to-cpu", moved_work, runs, name)
+            seeds = describe_changed_seeds(patched, unchecked) if unchecked.ok else None
+            if seeds is not None:
+                return Verdict("output-differs", seeds, runs, "original/unchecked")
+            return _repaired_verdict(runs, found)
         if closest is None or found.reached > closest.reached:
             closest = found
     assert closest is not None
@@ -207,6 +213,19 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
         if on_real_device(patched):
             return _difference_verdict(runs, found)
     return _difference_verdict(runs, closest)
+
+
+def _references(runs: dict[str, Run]) -> tuple[str, ...]:
+    """Return the runs of which one must agree with the patched script's on the accelerator.
+
+    A script that trains differently where there is an accelerator, for example in mixed precision, is held to the run
+    without device checks only: a patch that turns this off would equal the run on the CPU.
+    """
+    unchecked = runs["original/unchecked"]
+    can_differ = runs["original/cpu"].ok and unchecked.ok and not on_real_device(runs["patched/device"])
+    if can_differ and not compare(runs, "original/unchecked", "original/cpu").is_same:
+        return ("original/unchecked",)
+    return ("original/cpu", "original/unchecked")
 
 
 def _repaired_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:

@@ -50,6 +50,11 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
     operator = _moved_operator(patched, original)
     if operator is not None:
         return f"the backward pass of {operator} runs on the CPU instead of on the accelerator"
+    if patched.gradients_from_cpu - original.gradients_from_cpu >= max(1, len(original.losses) / 2):
+        return (
+            "a part of the forward pass runs on the CPU, from which gradients return to the accelerator "
+            f"{patched.gradients_from_cpu} times instead of {original.gradients_from_cpu}"
+        )
     on, off = patched.work.get("update", _NOTHING)
     expected, expected_off = original.work.get("update", _NOTHING)
     everything = sum(each[0] for each in original.work.values())

@@ -120,13 +120,16 @@ def test_the_table_says_what_a_cuda_build_answered():
     recording = nearest(TABLE["torch"])
     assert recording is not None
 
-    found = list(recorded.answers(TABLE, load(recording).outcomes))
+    every = 1 if "DEVFIX_ALL_MODELS" in os.environ else 10  # all of them take most of a minute
+    outcomes = dict(list(load(recording).outcomes.items())[::every])
+
+    found = list(recorded.answers(TABLE, outcomes))
 
     wrong = [each for each in found if not each.agrees]
-    assert len(found) > 5_000
+    assert len(found) > 5_000 / every
     assert [each for each in wrong if each.recorded == "refused"] == []
     assert {each.name for each in wrong} <= OTHERWISE.keys(), wrong
-    assert len(wrong) <= len(found) / 500
+    assert len(wrong) <= max(2, len(found) / 500)
 
 
 # --- facts ----------------------------------------------------------------------------------------------------------

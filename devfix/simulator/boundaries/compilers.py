@@ -233,11 +233,22 @@ def _export(mod: Any, *args: Any, **kwargs: Any) -> Any:
 
 def _module(program: Any, *args: Any, **kwargs: Any) -> Any:
     """Replace ``ExportedProgram.module``."""
+    if not torch._C._is_torch_function_enabled():  # one of PyTorch's compilers asks
+        return _real["module"](program, *args, **kwargs)
     source = program.__dict__.get("_simulated_source")
     if source is None:
         state.note_unsupported("torch.export")
         return _real["module"](program, *args, **kwargs)
     return copy.copy(source)
+
+
+def _run_decompositions(program: Any, *args: Any, **kwargs: Any) -> Any:
+    """Replace ``ExportedProgram.run_decompositions``: another graph of the same module."""
+    with _suspended():
+        decomposed = _real["run_decompositions"](program, *args, **kwargs)
+    if "_simulated_source" in program.__dict__:
+        decomposed._simulated_source = program._simulated_source
+    return decomposed
 
 
 def _save_program(program: Any, f: Any, *args: Any, **kwargs: Any) -> None:
@@ -308,9 +319,10 @@ def patch_compilers(patches: Patches) -> None:
     library: Any = torch.export
     program: Any = library.ExportedProgram
     _real.update({"export": library.export, "export.save": library.save, "export.load": library.load})
-    _real["module"] = program.module
+    _real.update({"module": program.module, "run_decompositions": program.run_decompositions})
     patches.set(library, "export", _export)
     patches.set(library, "save", _save_program)
     patches.set(library, "load", _load_program)
     patches.set(program, "module", _module)
+    patches.set(program, "run_decompositions", _run_decompositions)
     patches.on_undo(_written.clear)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any
@@ -28,6 +29,8 @@ from .timeline import (
 )
 
 __all__ = ["patch_cuda"]
+
+_SYSTEM_RANDOM = random.SystemRandom()
 
 
 class _DeviceContext:
@@ -140,7 +143,7 @@ def _functions() -> dict[str, Any]:
         "is_current_stream_capturing": graphs.is_capturing,
         "manual_seed": _manual_seed,
         "manual_seed_all": streams.seed_all,
-        "seed": lambda: _manual_seed(torch.default_generator.seed()),
+        "seed": lambda: _manual_seed(_SYSTEM_RANDOM.getrandbits(63)),
         "seed_all": lambda: streams.seed_all(torch.initial_seed()),
         "initial_seed": lambda: streams.generator_for(device_at()).initial_seed(),
         "get_rng_state": _get_rng_state,
@@ -184,6 +187,7 @@ def patch_cuda(patches: Patches) -> None:
         for name in _BUILT_NAMES:
             if not hasattr(torch._C, name):
                 patches.set(torch._C, name, type(name, (), {}))
+        patches.set(torch._C, "_cuda_getCurrentRawStream", lambda device: 0)
         patches.set(torch.version, "cuda", "12.6")
         patches.set(torch._C, "_cuda_jiterator_compile_and_launch_kernel", _unsupported("torch.cuda.jiterator"))
         patches.set(torch.backends.cudnn, "version", lambda: 90100)

@@ -54,6 +54,7 @@ def patch_parallel(patches: Patches) -> None:
         patches.set(torch._C, name, function)
     _patch_data_parallel(patches)
     patches.set(torch.cuda.nccl, "is_available", lambda tensors: False)
+    patches.set(torch.cuda.nccl, "version", lambda: (2, 27, 5))
     patches.set(Tensor, "record_stream", lambda self, stream: None)
     if torch.distributed.is_available():
         _patch_distributed(patches)

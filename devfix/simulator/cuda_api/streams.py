@@ -8,6 +8,7 @@ A device's generator is a CPU generator whose state replaces the default one's w
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,6 +23,8 @@ __all__ = ["SimulatedGenerator", "check_generator", "draw_from", "generator_for"
 
 #: Added to seeds, so that a device's numbers differ from the CPU's.
 _OFFSET = 0x5EED_0DEF_1CE5
+
+_OWN = (__package__, (__package__ or "").rpartition(".")[0])
 
 _RealGenerator = torch._C.Generator
 
@@ -50,6 +53,8 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
     def manual_seed(self, seed: int) -> Any:
         """Seed the generator; a device's numbers differ from the CPU's of the same seed."""
         self._seed = int(seed)
+        if self is _generators.get(self._tag) and not _is_called_by_torch():  # type: ignore[arg-type]  # None is no key
+            state.seedings += 1
         offset = _OFFSET if self._tag is not None and not state.shared_random else 0
         super().manual_seed((self._seed + offset) % 2**63)
         return self
@@ -73,12 +78,21 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
 _generators: dict[torch.device, SimulatedGenerator] = {}
 
 
+def _is_called_by_torch() -> bool:
+    """Whether PyTorch seeds the devices, as in ``torch.manual_seed``, which seeds the CPU's generator as well."""
+    frame = sys._getframe(1)
+    while frame.f_globals.get("__package__") in _OWN and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__")).startswith("torch.")
+
+
 def generator_for(device: torch.device) -> SimulatedGenerator:
     """Return the default generator of a simulated device."""
     found = _generators.get(device)
     if found is None:
-        found = _generators[device] = SimulatedGenerator(device)
+        found = SimulatedGenerator(device)
         found.manual_seed(torch.initial_seed())
+        _generators[device] = found
     return found
 
 

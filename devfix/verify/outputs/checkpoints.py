@@ -134,6 +134,7 @@ class _Expander:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._whole: set[tuple[str, tuple[int, ...]]] = set()
 
     def __call__(self, found: Object) -> Any:
         expand = _KNOWN.get(found.name)
@@ -154,14 +155,21 @@ class _Expander:
             data = self._storage(str(key))
         else:
             data, dtype, width = _storage_in_pickle(storage)
+            key = None
         shape = tuple(map(int, _items(size)))
         if data is None:
             return f"{dtype} {list(shape)}, not read"
-        return array_of(dtype, shape, _gathered(data, width, int(offset), shape, tuple(map(int, _items(stride)))))
+        array = array_of(dtype, shape, _gathered(data, width, int(offset), shape, tuple(map(int, _items(stride)))))
+        if key is None or math.prod(shape) * width != len(data):
+            return array  # a view of a part may become a tensor of its own when it is moved
+        is_shared = (str(key), shape) in self._whole
+        self._whole.add((str(key), shape))
+        return Pairs([("", array), ("is_shared", True)]) if is_shared else array
 
     def parameter(self, found: Object) -> Any:
-        inner = found.arguments[0]
-        return self(inner) if isinstance(inner, Object) else inner
+        inner, requires_grad = found.arguments[:2]
+        value = self(inner) if isinstance(inner, Object) else inner
+        return Pairs([("", value), ("requires_grad", bool(requires_grad))])
 
     def subclass(self, found: Object) -> Any:
         _, _, arguments, state = found.arguments

@@ -19,8 +19,8 @@ def plain_tensors(tensor: Any) -> Iterator[Any]:
     """Yield the tensors with memory that a tensor consists of: itself, if it is an ordinary one.
 
     A wrapper of ``torch.func`` yields the values of its whole batch; a ``DTensor`` the local shard; a jagged tensor its
-    values and offsets; a nested tensor its components; a parameter that ``FSDP`` has resharded nothing.  Call it in
-    :func:`.parameters.untracked`.
+    values and offsets; a nested tensor its components; a parameter that ``FSDP`` has resharded and a fake tensor, which
+    has no numbers, nothing.  Call it in :func:`.parameters.untracked`.
 
     Args:
         tensor: a tensor of any class; ``__tensor_flatten__`` lists the parts of a wrapper subclass
@@ -40,7 +40,7 @@ def plain_tensors(tensor: Any) -> Iterator[Any]:
                 yield from plain_tensors(part)
     elif tensor.is_nested:
         yield from tensor.unbind()
-    elif not _is_freed(tensor):
+    elif not (_is_freed(tensor) or isinstance(tensor, torch._subclasses.FakeTensor)):
         yield tensor
 
 

@@ -49,9 +49,11 @@ def answers(table: dict[str, Any], recorded: dict[str, dict[str, str]]) -> Itera
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for group, op in operators().items():
+            if group not in recorded:
+                continue
             for number, sample in enumerate(operator_samples(op, _SAMPLES)):
                 for prefix, function in ((f"{number} ", op.op), (f"{number} inplace ", op.inplace_variant)):
-                    outcomes = _outcomes(recorded.get(group, {}), prefix)
+                    outcomes = _outcomes(recorded[group], prefix)
                     if outcomes and function is not None:
                         yield from _of_call(table, function, sample, outcomes)
 

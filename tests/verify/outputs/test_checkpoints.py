@@ -36,7 +36,38 @@ def expected(tensor) -> Array:
     return array_of(str(tensor.dtype)[6:], tuple(tensor.shape), tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
 
 
-@pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])
+FORMATS = pytest.mark.parametrize("options", [{}, {"_use_new_zipfile_serialization": False}], ids=["zip", "legacy"])
+
+
+@FORMATS
+def test_tensors_that_share_their_memory_are_told_from_equal_ones(tmp_path, options):
+    tied = torch.arange(4.0)
+    one = expected(tied)
+
+    assert read(tmp_path, saved({"a": tied, "b": tied.detach()}, **options)) == {
+        "a": one,
+        "b": one,
+        "b.is_shared": True,
+    }
+    assert read(tmp_path, saved({"a": tied, "b": tied.clone()}, **options)) == {"a": one, "b": one}
+
+
+@FORMATS
+def test_views_of_parts_are_not_shared(tmp_path, options):
+    low, high = torch.arange(4.0).chunk(2)
+
+    assert read(tmp_path, saved([low, high], **options)) == {"[0]": expected(low), "[1]": expected(high)}
+
+
+@FORMATS
+@pytest.mark.parametrize("trains", [True, False])
+def test_a_parameter_says_whether_it_trains(tmp_path, options, trains):
+    weight = torch.nn.Parameter(torch.ones(2), requires_grad=trains)
+
+    assert read(tmp_path, saved({"w": weight}, **options)) == {"w": expected(weight), "w.requires_grad": trains}
+
+
+@FORMATS
 @pytest.mark.parametrize(
     "tensor",
     [
@@ -52,7 +83,6 @@ def expected(tensor) -> Array:
         pytest.param(torch.randn(5, dtype=torch.float16), id="float16"),
         pytest.param(torch.tensor([True, False]), id="bool"),
         pytest.param(torch.randn(3, dtype=torch.complex64), id="complex"),
-        pytest.param(torch.nn.Parameter(torch.ones(2)), id="parameter"),
     ],
 )
 def test_a_tensor_is_read_as_torch_saved_it(tmp_path, tensor, options):

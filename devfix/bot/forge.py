@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from devfix.bot.forks.fork import Fork
 from devfix.bot.skip_reasons import Skipped
 from devfix.bot.suggestions import Suggestion
 from devfix.migrate.proposing import MergeMethod
@@ -74,14 +75,20 @@ class Forge(Protocol):
     def open_pulls(self) -> list[PullRequest]:
         """Return the open pull requests from branches of this repository."""
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
-        """Return all pull requests from a branch of this repository, in any state, newest first."""
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
+        """Return all pull requests from a branch of this repository or a fork, in any state, newest first."""
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         """Return the pull requests from branches of this repository created after a moment, in any state."""
 
     def default_branch(self) -> str:
         """Return the default branch."""
+
+    def account(self) -> str:
+        """Return the name of the token's account; empty if it has none."""
+
+    def can_push(self) -> bool:
+        """Return whether the token may push branches."""
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         """Return a file's content at a commit; ``None`` if there is no such file.
@@ -122,8 +129,14 @@ class Forge(Protocol):
     def remove_inline_comment(self, number: int, comment: Comment) -> None:
         """Delete a comment on a line."""
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        """Open a pull request and return its number."""
+    def fork(self, owner: str) -> Fork:
+        """Return the fork of an account (the token's own if empty); create it if there is none.
+
+        Raise ``Skipped`` if the repository cannot be forked.
+        """
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
+        """Open a pull request from a branch of this repository or a fork, and return its number."""
 
     def edit_pull(self, number: int, title: str, body: str) -> None:
         """Change title and body."""
@@ -146,8 +159,8 @@ class Forge(Protocol):
     def close_pull(self, number: int, comment: str) -> None:
         """Comment, and close."""
 
-    def delete_branch(self, branch: str) -> None:
-        """Delete a branch; do nothing if there is none."""
+    def delete_branch(self, branch: str, fork: str = "") -> None:
+        """Delete a branch of this repository or a fork; do nothing if there is none."""
 
     def disconnect(self) -> None:
         """Close the connection."""

@@ -18,6 +18,8 @@ import httpx
 from devfix.bot.diff_lines import lines_of_hunk
 from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import CallLog, Comment, PullRequest
+from devfix.bot.forks.fork import Fork
+from devfix.bot.forks.gitea import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -70,21 +72,34 @@ class GiteaForge:
             return _pull(self._get(self._path(f"pulls/{number}")).json())
 
     def open_pulls(self) -> list[PullRequest]:
-        return self._own_pulls("open")
+        return self._pulls_from("open", self._repository)
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
-        found = [pull for pull in self._own_pulls("all") if pull.head_branch == branch]
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
+        found = [pull for pull in self._pulls_from("all", fork or self._repository) if pull.head_branch == branch]
         return sorted(found, key=lambda pull: -pull.number)
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
             newest_first = map(_pull, self._pages(self._path("pulls"), state="all", sort="newest"))
             found = list(takewhile(lambda pull: pull.created > moment, newest_first))
-        return [pull for pull in found if self._is_here(pull)]
+        return [pull for pull in found if _is_from(pull, self._repository)]
 
     def default_branch(self) -> str:
         with _one_line_errors("the repository"):
             return str(self._get(f"/repos/{self._repository}").json()["default_branch"])
+
+    def account(self) -> str:
+        if self._login is None:
+            response = self._client.get("/user")
+            self._login = str(response.json()["login"]) if response.is_success else ""
+        return self._login
+
+    def can_push(self) -> bool:
+        with _one_line_errors("the repository"):
+            found = self._get(f"/repos/{self._repository}").json()
+            return bool(
+                (found.get("permissions") or {}).get("push", True)
+            )  # if the server does not tell, the push does
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
@@ -148,9 +163,14 @@ class GiteaForge:
         with _one_line_errors(f"a comment of #{number}"):
             self._send("DELETE", self._path(f"issues/comments/{comment.id}"))
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        document = {"head": branch, "base": base, "title": f"{_DRAFT}{title}" if draft else title, "body": body}
-        with _one_line_errors(f"a pull request from {branch}"):
+    def fork(self, owner: str) -> Fork:
+        with _one_line_errors(f"a fork of {self._repository}"):
+            return find_or_create(self._client, self._pages, self._repository, owner, self.account())
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
+        head = f"{fork.partition('/')[0]}:{branch}" if fork else branch
+        document = {"head": head, "base": base, "title": f"{_DRAFT}{title}" if draft else title, "body": body}
+        with _one_line_errors(f"a pull request from {head}"):
             return int(self._send("POST", self._path("pulls"), document).json()["number"])
 
     def edit_pull(self, number: int, title: str, body: str) -> None:
@@ -205,20 +225,16 @@ class GiteaForge:
             self._send("POST", self._path(f"issues/{number}/comments"), {"body": comment})
             self._send("PATCH", self._path(f"pulls/{number}"), {"state": "closed"})
 
-    def delete_branch(self, branch: str) -> None:
+    def delete_branch(self, branch: str, fork: str = "") -> None:
         with _one_line_errors(f"branch {branch}"):
-            response = self._client.delete(self._path(f"branches/{quote(branch)}"))
+            response = self._client.delete(f"/repos/{fork or self._repository}/branches/{quote(branch)}")
             if response.status_code != 404:  # already deleted
                 response.raise_for_status()
 
-    def _own_pulls(self, state: str) -> list[PullRequest]:
+    def _pulls_from(self, state: str, repository: str) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
             found = list(map(_pull, self._pages(self._path("pulls"), state=state)))
-        return [pull for pull in found if self._is_here(pull)]
-
-    def _is_here(self, pull: PullRequest) -> bool:
-        """Whether a pull request comes from a branch of this repository."""
-        return pull.head_repository.lower() == self._repository.lower()
+        return [pull for pull in found if _is_from(pull, repository)]
 
     def _read_comment(self, found: Mapping[str, Any]) -> Comment:
         body, author = str(found.get("body") or ""), found.get("user") or {}
@@ -227,11 +243,8 @@ class GiteaForge:
 
     def _is_own(self, author: Mapping[str, Any]) -> bool:
         """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        if self._login is None:
-            response = self._client.get("/user")
-            self._login = str(response.json()["login"]) if response.is_success else ""
-        login = author.get("login")
-        return login == self._login if self._login else login in _ACTIONS_USERS
+        own, login = self.account(), author.get("login")
+        return login == own if own else login in _ACTIONS_USERS
 
     def _path(self, rest: str) -> str:
         return f"/repos/{self._repository}/{rest}"
@@ -287,6 +300,11 @@ def _message(error: httpx.HTTPStatusError) -> str:
     except (httpx.HTTPError, LookupError, TypeError, ValueError):
         return ""
     return f" {str(found)[:300]}"
+
+
+def _is_from(pull: PullRequest, repository: str) -> bool:
+    """Return whether a pull request comes from a branch of a repository."""
+    return pull.head_repository.lower() == repository.lower()
 
 
 def _pull(found: Mapping[str, Any]) -> PullRequest:

@@ -17,6 +17,8 @@ from requests.adapters import HTTPAdapter
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.forks import gitlab as forks
+from devfix.bot.forks.fork import Fork
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -73,10 +75,11 @@ class GitLabForge:
             found = self._project.mergerequests.list(state="opened", iterator=True)
             return [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
         with _one_line_errors(f"merge requests of {branch}"):
+            source = self._gitlab.projects.get(fork).id if fork else None
             found = self._project.mergerequests.list(source_branch=branch, iterator=True)
-            pulls = [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
+            pulls = [self._pull(each) for each in found if each.source_project_id == (source or each.target_project_id)]
         return sorted(pulls, key=lambda pull: -pull.number)
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
@@ -87,6 +90,14 @@ class GitLabForge:
     def default_branch(self) -> str:
         with _one_line_errors("the project"):
             return str(self._gitlab.projects.get(self._repository).default_branch)
+
+    def account(self) -> str:
+        with _one_line_errors("the token's account"):
+            return str(self._gitlab.http_get("/user")["username"])  # type: ignore[index]  # always an object
+
+    def can_push(self) -> bool:
+        with _one_line_errors("the project"):
+            return forks.can_push(self._gitlab.projects.get(self._repository).attributes)
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
@@ -165,16 +176,23 @@ class GitLabForge:
         with _one_line_errors(f"a note of !{number}"):
             self._gitlab.http_delete(f"{self._path(number)}/discussions/{discussion}/notes/{note}")
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
+    def fork(self, owner: str) -> Fork:
+        with _one_line_errors(f"a fork of {self._repository}"):
+            return forks.find_or_create(self._gitlab, self._repository, owner, self.account())
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
         full_title = f"Draft: {title}" if draft else title
         with _one_line_errors(f"a merge request from {branch}"):
-            created = self._project.mergerequests.create(
+            source = self._gitlab.projects.get(fork, lazy=True) if fork else self._project
+            target = {"target_project_id": self._gitlab.projects.get(self._repository).id} if fork else {}
+            created = source.mergerequests.create(
                 {
                     "source_branch": branch,
                     "target_branch": base,
                     "title": full_title,
                     "description": body,
                     "remove_source_branch": True,
+                    **target,
                 }
             )
             return int(created.attributes.get("iid") or 0)
@@ -216,10 +234,10 @@ class GitLabForge:
             self._merge_request(number).notes.create({"body": comment})
             self._project.mergerequests.update(number, {"state_event": "close"})
 
-    def delete_branch(self, branch: str) -> None:
+    def delete_branch(self, branch: str, fork: str = "") -> None:
         with _one_line_errors(f"branch {branch}"):
             try:
-                self._project.branches.delete(branch)
+                self._gitlab.projects.get(fork or self._repository, lazy=True).branches.delete(branch)
             except GitlabError as error:
                 if error.response_code != 404:  # already deleted
                     raise

@@ -31,9 +31,12 @@ class Change:
         owner: as in :class:`devfix.vcs.commits.Commit`.
         labels, reviewers: of the pull request.
         draft: whether it is opened as a draft.
+        fork, fork_owner: as in :class:`devfix.migrate.task.Publishing`.
+        repository: the fork from which it was opened; empty for the repository itself.
+        commit: the commit that was pushed; empty until then.
         state: its progress.
         url: its address; empty until it is opened.
-        reason: why it was refused, or could not be opened; empty otherwise.
+        reason: why it was refused, could not be opened, or lacks labels or reviewers; empty otherwise.
         opened: when it was opened, in seconds since 1970; 0 if it was not.
 
     """
@@ -45,6 +48,10 @@ class Change:
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     draft: bool = True
+    fork: str = "never"
+    fork_owner: str = ""
+    repository: str = ""
+    commit: str = ""
     state: ChangeState = ChangeState.WAITING
     url: str = ""
     reason: str = ""
@@ -55,13 +62,13 @@ class Change:
         """Return the pull request of a task, before it is opened."""
         asked = task.publishing
         texts = (asked.branch, asked.author, asked.message, task.branch_owner)
-        return cls(*texts, asked.labels, asked.reviewers, asked.draft)
+        return cls(*texts, asked.labels, asked.reviewers, asked.draft, asked.fork, asked.fork_owner)
 
     def updated(self, task: Task) -> Change:
         """Return the pull request with the task's texts; after it was opened, its branch stays."""
         fresh = Change.of(task)
         if self.url:
-            fresh = replace(fresh, branch=self.branch, owner=self.owner)
+            fresh = replace(fresh, branch=self.branch, owner=self.owner, repository=self.repository, commit=self.commit)
         return replace(fresh, state=self.state, url=self.url, reason=self.reason, opened=self.opened)
 
     def to_document(self) -> dict[str, Any]:

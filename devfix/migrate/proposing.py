@@ -17,7 +17,7 @@ from devfix.migrate.state import Entry, State
 from devfix.migrate.task import Limits
 from devfix.migrate.window import Window
 
-__all__ = ["ForgeError", "Forges", "MergeMethod", "Progress", "Proposals", "Refused", "load_forges"]
+__all__ = ["ForgeError", "Forges", "MergeMethod", "Opened", "Progress", "Proposals", "Refused", "load_forges"]
 
 _IMPLEMENTATION = "devfix.bot.migration"
 _MAX_ERRORS = 3  # in sequence: the token or the network is at fault
@@ -52,6 +52,24 @@ class Progress:
     draft: bool = False
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A pull request that was opened or updated.
+
+    Attributes:
+        url: its address.
+        commit: the commit that was pushed.
+        repository: the fork that has the branch; empty for the repository itself.
+        problem: why it has not all labels and reviewers; empty otherwise.
+
+    """
+
+    url: str
+    commit: str
+    repository: str = ""
+    problem: str = ""
+
+
 class Forges(Protocol):
     """The forges of a migration.
 
@@ -61,8 +79,8 @@ class Forges(Protocol):
     def check(self, source: str) -> None:
         """Check that there is a token for the forge of a repository."""
 
-    def open(self, record: Record, change: Change) -> tuple[str, str]:
-        """Push the patch and open the pull request, or update the open one; return its URL and its commit.
+    def open(self, record: Record, change: Change) -> Opened:
+        """Push the patch, to a fork if the change asks for one, and open the pull request, or update the open one.
 
         Raises:
             Refused: see :class:`Refused`.
@@ -81,7 +99,7 @@ class Forges(Protocol):
         """
 
     def close(self, record: Record, change: Change, comment: str) -> None:
-        """Comment, close the pull request, and delete its branch unless somebody else pushed to it.
+        """Comment, close the pull request, and delete its branch unless somebody else pushed to it; a fork stays.
 
         Raises:
             Refused: a person stopped devfix in this pull request.
@@ -141,7 +159,7 @@ class Proposals:
         if is_settled or is_current or (change.state is ChangeState.WAITING and not self._may_open()):
             return entry, record, change
         try:
-            url, commit = self._forges.open(record, change)
+            opened = self._forges.open(record, change)
         except Refused as error:
             change = replace(change, state=ChangeState.REFUSED, reason=str(error))
         except ForgeError as error:
@@ -155,9 +173,17 @@ class Proposals:
                 self._open.add(entry.identity)
                 self._opened.append(self._now())
                 change = replace(change, opened=self._now())
-            change = replace(change, state=ChangeState.OPEN, url=url, reason="")
+            change = replace(
+                change,
+                state=ChangeState.OPEN,
+                url=opened.url,
+                commit=opened.commit,
+                repository=opened.repository,
+                reason=opened.problem,
+            )
             path = "" if record.published is None else record.published.path
-            record = replace(record, published=Published("pull-request", path, change.branch, commit, url=url))
+            published = Published("pull-request", path, change.branch, opened.commit, url=opened.url)
+            record = replace(record, published=published)
         return self._state.replace_change(entry, record, change), record, change
 
     def _may_open(self) -> bool:

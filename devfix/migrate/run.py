@@ -219,7 +219,7 @@ class Migration:
             entry, result, change = self._proposals.offer(entry, result, change)
         if change is not None:
             self.tally.changes[change.state] += 1
-            self.tally.failed_changes += bool(change.reason)
+            self.tally.failed_changes += bool(change.reason) and change.state is not ChangeState.OPEN
         self._finished[task.number] = entry
         self.tally.outcomes[result.outcome] += 1
         self.tally.reused += reused

@@ -78,6 +78,9 @@ class Publishing:
         message: the first line of the commit message, and the title of the pull request.
         labels, reviewers: of the pull request.
         draft: whether the pull request is a draft.
+        fork: when to push the branch of a pull request to a fork: ``never``, ``auto`` (if the token may not push to the
+            repository) or ``always``.
+        fork_owner: the account that gets the fork; empty for the token's own.
         limits: the limits on pull requests, the same for the whole plan.
 
     """
@@ -89,6 +92,8 @@ class Publishing:
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     draft: bool = True
+    fork: str = "never"
+    fork_owner: str = ""
     limits: Limits = Limits()
 
 

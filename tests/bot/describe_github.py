@@ -39,6 +39,7 @@ OPERATIONS = (
     ("get", f"{_REPOSITORY}/contents/{{path}}"),
     ("get", f"{_REPOSITORY}/git/blobs/{{file_sha}}"),
     ("delete", f"{_REPOSITORY}/git/refs/{{ref}}"),
+    ("post", f"{_REPOSITORY}/forks"),
 )
 #: Keywords that check something.
 _KEPT = {

@@ -135,7 +135,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         raise table.error(f"the branch {ref!r} would be overwritten: choose another one", "branch", "ref")
     if result.fork != "never" and result.kind == "push":
         raise table.error('a fork needs a pull request: set result = "pull-request"', "fork", "result")
-    if result.fork_owner and result.fork == "never":
+    if table.text("fork-owner") and result.fork == "never":
         raise table.error('fork-owner has no effect: set fork = "auto" or "always"', "fork-owner", "fork")
     keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
     if result.kind == "branch" and not keep:

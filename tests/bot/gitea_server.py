@@ -13,6 +13,7 @@ from bot.serving import TOKEN, Answer, Api, route
 
 REPOSITORY = "lab/nets"
 _REPO = r"/repos/lab/nets"
+_FORK = r"/repos/((?!lab/)[\w-]+/nets)"
 ME, PERSON = {"id": 7, "login": "devfix-bot"}, {"id": 8, "login": "ann"}
 _PER_PAGE = 2
 
@@ -28,16 +29,29 @@ class Gitea(Api):
         self.pulls, self.comments, self.reviews, self.inline, self.labels = {}, {}, {}, {}, []
         self.next = 100
         self.state = ""
+        self.may_push, self.archived, self.refuse_fork = True, False, None
+        self.forks = {}  # bare repositories by full name
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") != f"token {TOKEN}":
             raise Answer(401, {"message": "token is required"})
 
-    def git(self, *arguments):
-        return subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True).stdout
+    def git(self, *arguments, repository=""):
+        folder = self.forks.get(repository, self.repository)
+        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
 
-    def commit(self, revision):
-        return self.git("rev-parse", revision).decode().strip()
+    def commit(self, revision, repository=""):
+        return self.git("rev-parse", revision, repository=repository).decode().strip()
+
+    def add_fork(self, name):
+        """A fork with what the repository has now."""
+        self.forks[name] = self.git_root / f"{name.replace('/', '-')}.git"
+        subprocess.run(["git", "clone", "-q", "--bare", self.repository, self.forks[name]], check=True)
+        subprocess.run(["git", "-C", self.forks[name], "config", "http.receivepack", "true"], check=True)
+
+    def _fork(self, name):
+        url = f"{self.url}/git/{self.forks[name].name}"
+        return {"full_name": name, "owner": {"login": name.partition("/")[0]}, "fork": True, "clone_url": url}
 
     def add_pull(self, branch, base="main", fork="", **more):
         number = self._number()
@@ -50,7 +64,7 @@ class Gitea(Api):
             "labels": [],
             "created_at": "2026-01-02T03:04:05Z",
             "html_url": f"{self.url}/{REPOSITORY}/pulls/{number}",
-            "head": {"ref": branch, "sha": self.commit(branch), "repo": {"full_name": fork or REPOSITORY}},
+            "head": {"ref": branch, "sha": self.commit(branch, fork), "repo": {"full_name": fork or REPOSITORY}},
             "base": {"ref": base, "sha": self.commit(base), "repo": {"full_name": REPOSITORY}},
             **more,
         }
@@ -78,7 +92,7 @@ class Gitea(Api):
     def _pull(self, number):
         pull = self.pulls[int(number)]
         if pull["state"] == "open":
-            pull["head"]["sha"] = self.commit(pull["head"]["ref"])
+            pull["head"]["sha"] = self.commit(pull["head"]["ref"], pull["head"]["repo"]["full_name"])
         return pull
 
     @route("GET", "/user")
@@ -87,7 +101,31 @@ class Gitea(Api):
 
     @route("GET", _REPO)
     def get_repository(self, query, body):
-        return {"default_branch": "main", "clone_url": f"{self.url}/git/{self.repository.name}"}
+        permissions = {"admin": False, "push": self.may_push, "pull": True}
+        url = f"{self.url}/git/{self.repository.name}"
+        return {"default_branch": "main", "clone_url": url, "permissions": permissions, "archived": self.archived}
+
+    @route("GET", _FORK)
+    def get_fork(self, name, query, body):
+        return self._fork(name)
+
+    @route("GET", _REPO + "/forks")
+    def list_forks(self, query, body):
+        return self._page([self._fork(name) for name in self.forks], query)
+
+    @route("POST", _REPO + "/forks")
+    def create_fork(self, query, body):
+        self._only(body, "organization", "name")
+        if self.refuse_fork is not None:
+            raise Answer(403, {"message": self.refuse_fork})
+        name = f"{body.get('organization', ME['login'])}/nets"
+        self.add_fork(name)
+        return Answer(202, self._fork(name))
+
+    @route("DELETE", _FORK + "/branches/(.+)")
+    def delete_branch_of_fork(self, name, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}", repository=name)
+        return Answer(204)
 
     @route("GET", _REPO + "/pulls")
     def list_pulls(self, query, body):
@@ -106,7 +144,9 @@ class Gitea(Api):
     @route("POST", _REPO + "/pulls")
     def create_pull(self, query, body):
         self._only(body, "head", "base", "title", "body")
-        return self.pulls[self.add_pull(body["head"], body["base"], title=body["title"], body=body["body"])]
+        owner, _, branch = body["head"].rpartition(":")
+        fork = next((name for name in self.forks if owner and name.startswith(f"{owner}/")), "")
+        return self.pulls[self.add_pull(branch, body["base"], fork, title=body["title"], body=body["body"])]
 
     @route("PATCH", _REPO + r"/pulls/(\d+)")
     def update_pull(self, number, query, body):

@@ -27,16 +27,39 @@ class GitLab(Api):
         self.repository, self.git_root = repository, repository.parent
         self.requests, self.notes, self.drafts, self.discussions = {}, {}, {}, {}
         self.next = 100
+        self.access, self.archived = {"project_access": None, "group_access": {"access_level": 30}}, False
+        self.forks, self.import_states, self.import_error = {}, [], None  # bare repositories by path; the next states
+        self.refuse_fork = None
 
     def authorise(self, handler):
         if handler.headers.get("PRIVATE-TOKEN", "") != TOKEN:
             raise Answer(401, {"message": "401 Unauthorized"})
 
-    def git(self, *arguments):
-        return subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True).stdout
+    def git(self, *arguments, repository=""):
+        folder = self.forks.get(repository, self.repository)
+        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
 
-    def commit(self, revision):
-        return self.git("rev-parse", revision).decode().strip()
+    def commit(self, revision, repository=""):
+        return self.git("rev-parse", revision, repository=repository).decode().strip()
+
+    def add_fork(self, path):
+        """A fork with what the project has now; its number is 2 for the first, 3 for the second."""
+        self.forks[path] = self.git_root / f"{path.replace('/', '-')}.git"
+        subprocess.run(["git", "clone", "-q", "--bare", self.repository, self.forks[path]], check=True)
+        subprocess.run(["git", "-C", self.forks[path], "config", "http.receivepack", "true"], check=True)
+
+    def _fork(self, path, state="none"):
+        return {
+            "id": 2 + list(self.forks).index(path),
+            "path_with_namespace": path,
+            "namespace": {"full_path": path.rpartition("/")[0]},
+            "http_url_to_repo": f"{self.url}/git/{self.forks[path].name}",
+            "import_status": state,
+            "import_error": self.import_error,
+        }
+
+    def _source(self, number):
+        return "" if number == 1 else list(self.forks)[number - 2]
 
     def add_request(self, branch, **more):
         self.next += 1
@@ -63,8 +86,9 @@ class GitLab(Api):
 
     def _request(self, number):
         found = self.requests[int(number)]
-        base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"])
-        start = self.git("merge-base", base, head).decode().strip()
+        source = self._source(found["source_project_id"])
+        base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"], source)
+        start = self.git("merge-base", base, head, repository=source).decode().strip()
         return {**found, "sha": head, "diff_refs": {"base_sha": start, "head_sha": head, "start_sha": start}}
 
     def _page(self, found, query):
@@ -86,7 +110,41 @@ class GitLab(Api):
 
     @route("GET", _PROJECT)
     def project(self, query, body):
-        return {"id": 1, "default_branch": "main", "http_url_to_repo": f"{self.url}/git/{self.repository.name}"}
+        url = f"{self.url}/git/{self.repository.name}"
+        told = {"permissions": self.access, "archived": self.archived}
+        return {"id": 1, "default_branch": "main", "http_url_to_repo": url, **told}
+
+    @route("GET", r"/projects/((?!lab%2F)[\w-]+%2Fnets)")
+    def fork_project(self, path, query, body):
+        if path not in self.forks:
+            raise Answer(404, {"message": "404 Project Not Found"})
+        return self._fork(path, self.import_states.pop(0) if self.import_states else "finished")
+
+    @route("GET", "/projects/1/forks")
+    def list_forks(self, query, body):
+        assert query.get("membership", "").lower() == "true"
+        return self._page([self._fork(path) for path in self.forks], query)
+
+    @route("POST", "/projects/1/fork")
+    def create_fork(self, query, body):
+        self._only(body, "namespace_path")
+        if self.refuse_fork is not None:
+            raise Answer(403, {"message": self.refuse_fork})
+        path = f"{body['namespace_path']}/nets"
+        if path in self.forks:
+            raise Answer(409, {"message": {"path": ["has already been taken"]}})
+        self.add_fork(path)
+        return self._fork(path, "scheduled")
+
+    @route("POST", r"/projects/((?!lab%2F)[\w-]+%2Fnets)/merge_requests")
+    def create_request_from_fork(self, path, query, body):
+        assert body.pop("target_project_id") == 1
+        return self._create(body, source_project_id=self._fork(path)["id"])
+
+    @route("DELETE", r"/projects/((?!lab%2F)[\w-]+%2Fnets)/repository/branches/(.+)")
+    def delete_branch_of_fork(self, path, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}", repository=path)
+        return Answer(204)
 
     @route("GET", r"/groups/lab(?:/|%2F)core/projects")
     def projects(self, query, body):
@@ -115,15 +173,19 @@ class GitLab(Api):
 
     @route("POST", _PROJECT + "/merge_requests")
     def create_request(self, query, body):
+        return self._create(body, source_project_id=1)
+
+    def _create(self, body, source_project_id):
         self._only(body, "source_branch", "target_branch", "title", "description", "remove_source_branch")
         taken = any(
-            each["source_branch"] == body["source_branch"] and each["state"] == "opened"
+            (each["source_branch"], each["source_project_id"]) == (body["source_branch"], source_project_id)
+            and each["state"] == "opened"
             for each in self.requests.values()
         )
         if taken:
             raise Answer(409, {"message": ["Another open merge request already exists for this source branch"]})
-        number = self.add_request(body["source_branch"], title=body["title"], description=body["description"])
-        return self._request(number)
+        texts = {key: body[key] for key in ("title", "description")}
+        return self._request(self.add_request(body["source_branch"], source_project_id=source_project_id, **texts))
 
     @route("PUT", _REQUEST)
     def update_request(self, number, query, body):

@@ -92,6 +92,9 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
         (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "would be overwritten"),
         (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "the branch would be deleted"),
+        (REPOSITORY + 'fork = "maybe"\n', 3, "fork must be one of never, auto, always, not 'maybe'"),
+        (REPOSITORY + 'result = "push"\nfork = "auto"\n', 4, "a fork needs a pull request"),
+        (REPOSITORY + 'fork-owner = "bots"\n', 3, "fork-owner has no effect"),
         ('[defaults]\nwindow = "at night"\n', 2, "window: 'at night' is not of the form"),
         (REPOSITORY + "max-open = 3\n", 3, "unknown key 'max-open'"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
@@ -230,3 +233,15 @@ def test_lines_of_keys():
     assert lines.line_of("r", 1, "odd key") == 9
     assert lines.line_of("r", 1, "v", "q") == 11
     assert lines.line_of("r", 0, "v") == 7
+
+
+def test_forks_are_asked_for_by_default_and_by_repository(plan):
+    text = (
+        '[defaults]\nresult = "pull-request"\nfork = "auto"\nfork-owner = "bots"\n[[repository]]\nurl = "https://h/a"\n'
+        '[[repository]]\nurl = "https://h/b"\nfork = "always"\n'
+        '[[repository]]\nurl = "https://h/c"\nfork = "never"\n'
+    )
+
+    asked = [(task.publishing.fork, task.publishing.fork_owner) for task in read_plan(plan(text))]
+
+    assert asked == [("auto", "bots"), ("always", "bots"), ("never", "bots")]

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from urllib.parse import urlsplit
 
 from devfix.bot import templates
-from devfix.bot.environment import CIEnvironment, is_gitea, read_token
+from devfix.bot.environment import CIEnvironment, read_token
 from devfix.bot.forge import Forge, PullRequest
 from devfix.bot.skip_reasons import BotError, Skipped
+from devfix.vcs.hosts import UnknownHost, host_of
 
 __all__ = ["Proposal", "Proposed", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
 
@@ -114,24 +114,10 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
         BotError: the forge is unknown.
 
     """
-    scheme, colon, _ = source.partition("://")
-    if not colon:  # git@forge:owner/name
-        source = "ssh://" + source.replace(":", "/", 1)
-        scheme = "ssh"
-    parts = urlsplit(source)
-    path = parts.path.strip("/").removesuffix(".git")
-    api = variables.get("GITHUB_API_URL", "")
-    server = variables.get("CI_SERVER_URL", "")
-    netloc = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
-    if parts.hostname == "github.com" or urlsplit(api).netloc == netloc:
-        base_url = api if urlsplit(api).netloc == netloc else "https://api.github.com"
-        return CIEnvironment("gitea" if is_gitea(base_url) else "github", base_url, "/".join(path.split("/")[-2:]))
-    if parts.hostname == "codeberg.org":
-        return CIEnvironment("gitea", "https://codeberg.org/api/v1", path)
-    if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
-        base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
-        return CIEnvironment("gitlab", base_url, path)
-    raise BotError(
-        f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
-        " CI_SERVER_URL to its address"
-    )
+    try:
+        return CIEnvironment(*host_of(source, variables))
+    except UnknownHost as error:
+        raise BotError(
+            f"{error}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
+            " CI_SERVER_URL to its address"
+        ) from error

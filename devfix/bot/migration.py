@@ -50,7 +50,7 @@ class HostedForges:
             else:
                 refuse_reproposal(pulls, fingerprint)
             body = templates.pull_request(
-                _manifest(record), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
+                _manifest(record, change), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
             )
             message = f"{change.message}\n\n{_fixed_list(record)}"
             remote = _remote(forge, environment, fork)
@@ -164,7 +164,7 @@ def _fixed_list(record: Record) -> str:
     )
 
 
-def _manifest(record: Record) -> dict[str, Any]:
+def _manifest(record: Record, change: Change) -> dict[str, Any]:
     """Return what :func:`devfix.bot.templates.pull_request` shows, as in schema/artifact-2.json."""
     return {
         "tool": f"devfix {record.tool}",
@@ -174,6 +174,7 @@ def _manifest(record: Record) -> dict[str, Any]:
         "problems": [{key: each[key] for key in ("path", "line", "message")} for each in record.problems],
         "evidence": None if record.verdict is None else evidence(record.verdict),
         "not_verified": "the plan has no script that verifies it",
+        "scope": None if change.owners is None else {"owners": list(change.owners), "parts": len(record.parts)},
     }
 
 

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from bot.conftest import BROKEN, CLEAN
+from bot.conftest import CLEAN
 from bot.serving import TOKEN, Answer
 
 from devfix.bot.branches import parse_forge_url

@@ -209,8 +209,12 @@ class GitLabForge:
 
     def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
         with _one_line_errors(f"reviewers of !{number}"):
-            users = [user for name in reviewers for user in self._gitlab.users.list(username=name, get_all=False)]
-            self._project.mergerequests.update(number, {"reviewer_ids": [int(user.id) for user in users]})
+            users = {name: self._gitlab.users.list(username=name, get_all=False) for name in reviewers}
+            identifiers = [int(user.id) for found in users.values() for user in found]
+            if identifiers:
+                self._project.mergerequests.update(number, {"reviewer_ids": identifiers})
+        if missing := [name for name, found in users.items() if not found]:
+            raise BotError(f"GitLab: reviewers of !{number}: not users, so they cannot review: {', '.join(missing)}")
 
     def checks(self, pull: PullRequest) -> str:
         with _one_line_errors(f"pipelines of !{pull.number}"):

@@ -14,6 +14,7 @@ from typing import Literal, Protocol
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.parts import record_of, with_published
 from devfix.migrate.record import Published, Record
+from devfix.migrate.results import complete
 from devfix.migrate.state import Entry, State
 from devfix.migrate.task import Limits
 from devfix.migrate.window import Window
@@ -165,7 +166,7 @@ class Proposals:
         if is_settled or is_current or (change.state is ChangeState.WAITING and not self._may_open()):
             return entry, record, change
         try:
-            opened = self._forges.open(offered, change)
+            opened = self._forges.open(record_of(complete(record), change) or offered, change)
         except Refused as error:
             change = replace(change, state=ChangeState.REFUSED, reason=str(error))
         except ForgeError as error:

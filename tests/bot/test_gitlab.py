@@ -214,3 +214,13 @@ def test_a_merge_request_of_a_migration_is_closed(proposed, gitlab, repository):
     ((number, request),) = gitlab.requests.items()
     assert (request["state"], repository.branches()) == ("closed", ["main"])
     assert gitlab.notes[number][-1]["body"] == "not now"
+
+
+def test_groups_that_cannot_review_are_told(proposed, gitlab):
+    record, change = proposed
+
+    opened = HostedForges().open(record, replace(change, reviewers=("ann", "lab/core")))
+
+    ((_, request),) = gitlab.requests.items()
+    assert opened.url and request["reviewer_ids"] == [7]
+    assert opened.problem.endswith("not users, so they cannot review: lab/core")

@@ -141,3 +141,12 @@ def test_parts_come_from_one_fork(owned, plan, migrate, github):
     assert {pull["head"]["repo"]["full_name"] for pull in github.pulls.values()} == {"me/nets"}
     assert len(github.pulls) == 4
     assert github.writes().count(("POST", "/repos/lab/nets/forks")) == 1
+
+
+def test_the_text_of_a_pull_request_comes_from_the_complete_record(owned, plan, migrate, github, tmp_path):
+    pytest.importorskip("fsspec")
+
+    migrate(plan("main", split="owners"), "--results", str(tmp_path / "shared"))
+
+    assert "`one/a.py:7`" in pull_of(github, "ann")["body"]
+    assert len(heads(github)) == 4

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from pathlib import Path
 
 import pytest
 
@@ -189,6 +190,16 @@ def test_a_fix_of_the_module_and_one_of_another_program_are_apart(task_of, broke
         (("@ann",), ("one/net.py",)),
         (("@bob",), ("two/a.py",)),
     ]
+
+
+def test_fixes_that_the_engine_makes_only_together_are_one_change(task_of):
+    """Without the fix of the program, the module gets another edit."""
+    program = Path(__file__).parents[2] / "corpus" / "incidents" / "transformerlens_stale_tokens" / "broken"
+    files = {path.name: path.read_text("utf-8") for path in program.glob("*.py")}
+
+    record = migrate(task_of({**files, "CODEOWNERS": "/bridge.py @ann\n/demo.py @bob\n"}))
+
+    assert summary(record) == [(("@ann", "@bob"), "ann-bob", ("bridge.py", "demo.py"))]
 
 
 # --- what belongs together ------------------------------------------------------------------------------------------

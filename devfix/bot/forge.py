@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from devfix.bot.skip_reasons import Skipped
 from devfix.bot.suggestions import Suggestion
@@ -17,6 +17,7 @@ __all__ = [
     "LONGEST_WAIT_S",
     "CallLog",
     "Comment",
+    "CommentReader",
     "Forge",
     "PullRequest",
     "log_call",
@@ -27,6 +28,7 @@ IGNORE_LABEL = "devfix: ignore"
 #: Seconds; for a longer wait the bot fails, because a sleeping job costs money.
 LONGEST_WAIT_S = 300
 _STOP_COMMANDS = ("stop", "devfix stop", "devfix: stop", "/devfix stop", "@devfix stop")
+_MARKERS = "<!-- devfix:"
 _MAX_LOGGED = 4000  # characters of a request body that a dry run prints
 
 #: Print a line about a call.
@@ -60,6 +62,34 @@ class Comment:
     body: str
     author: str = ""
     is_own: bool = False
+
+
+class CommentReader:
+    """Reads comments, and tells the bot's own: anyone can write a marker, and only own comments are edited.
+
+    Args:
+        request_login: requests the login of the token's owner; empty if the token may not ask. Called once.
+        is_app: whether an author is the app that the tokens of jobs belong to; asked without a login.
+
+    """
+
+    def __init__(
+        self, request_login: Callable[[], str], is_app: Callable[[Mapping[str, Any]], bool] = lambda author: False
+    ) -> None:
+        self._request_login, self._is_app = request_login, is_app
+        self._login: str | None = None  # None until requested
+
+    def read(self, found: Mapping[str, Any]) -> Comment:
+        """Return a comment of an API's answer: on GitLab ``author`` wrote it, elsewhere ``user``."""
+        author = found.get("user") or found.get("author") or {}
+        body = str(found.get("body") or "")
+        return Comment(str(found["id"]), body, _login(author), _MARKERS in body and self.is_own(author))
+
+    def is_own(self, author: Mapping[str, Any]) -> bool:
+        """Return whether the bot is an author."""
+        if self._login is None:
+            self._login = self._request_login()
+        return _login(author) == self._login if self._login else self._is_app(author)
 
 
 class Forge(Protocol):
@@ -151,6 +181,10 @@ class Forge(Protocol):
 
     def disconnect(self) -> None:
         """Close the connection."""
+
+
+def _login(author: Mapping[str, Any]) -> str:
+    return str(author.get("login") or author.get("username") or "")
 
 
 def log_call(log: CallLog | None, method: str, url: str, body: bytes, sent: bool) -> None:

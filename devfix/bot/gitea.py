@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import CallLog, Comment, PullRequest
+from devfix.bot.forge import CallLog, Comment, CommentReader, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -30,11 +30,10 @@ __all__ = ["GiteaForge"]
 _TIMEOUT_S = 60.0
 _RETRIES = 3  # of connections
 _PER_PAGE = 50
-_MARKERS = "<!-- devfix:"
 _DRAFT = "WIP: "
 _LABEL_COLOR = "#ededed"
 #: The states of commits in the words of :meth:`devfix.bot.forge.Forge.checks`.
-_CHECKS = {"success": "passed", "warning": "passed", "pending": "running"}
+_CHECKS = {"success": "passed", "warning": "passed", "skipped": "passed", "pending": "running"}
 #: The authors of what a job's own token writes.
 _ACTIONS_USERS = ("gitea-actions", "forgejo-actions")
 
@@ -59,7 +58,7 @@ class GiteaForge:
             timeout=_TIMEOUT_S,
             transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
         )
-        self._login: str | None = None  # owner of the token; None until requested
+        self._comments = CommentReader(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
     def disconnect(self) -> None:
         self._client.close()
@@ -78,9 +77,9 @@ class GiteaForge:
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
-            newest_first = map(_pull, self._pages(self._path("pulls"), state="all", sort="newest"))
-            found = list(takewhile(lambda pull: pull.created > moment, newest_first))
-        return [pull for pull in found if self._is_here(pull)]
+            updated_first = self._pages(self._path("pulls"), state="all", sort="recentupdate")  # none for creation
+            found = list(map(_pull, takewhile(lambda each: _time(each["updated_at"]) > moment, updated_first)))
+        return [pull for pull in found if pull.created > moment and self._is_here(pull)]
 
     def default_branch(self) -> str:
         with _one_line_errors("the repository"):
@@ -99,7 +98,7 @@ class GiteaForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._get(self._path(f"issues/{number}/comments")).json()
-            return [self._read_comment(each) for each in found]
+            return [self._comments.read(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -107,9 +106,9 @@ class GiteaForge:
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             reviews = self._pages(self._path(f"pulls/{number}/reviews"))
-            own = [review["id"] for review in reviews if self._is_own(review.get("user") or {})]
+            own = [review["id"] for review in reviews if self._comments.is_own(review.get("user") or {})]
             return [
-                self._read_comment(each)
+                self._comments.read(each)
                 for review in own
                 for each in self._get(self._path(f"pulls/{number}/reviews/{review}/comments")).json()
             ]
@@ -220,18 +219,9 @@ class GiteaForge:
         """Whether a pull request comes from a branch of this repository."""
         return pull.head_repository.lower() == self._repository.lower()
 
-    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
-        body, author = str(found.get("body") or ""), found.get("user") or {}
-        login = str(author.get("login") or "")
-        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
-
-    def _is_own(self, author: Mapping[str, Any]) -> bool:
-        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        if self._login is None:
-            response = self._client.get("/user")
-            self._login = str(response.json()["login"]) if response.is_success else ""
-        login = author.get("login")
-        return login == self._login if self._login else login in _ACTIONS_USERS
+    def _request_login(self) -> str:
+        response = self._client.get("/user")
+        return str(response.json()["login"]) if response.is_success else ""
 
     def _path(self, rest: str) -> str:
         return f"/repos/{self._repository}/{rest}"
@@ -243,14 +233,19 @@ class GiteaForge:
         return self._client.request(method, path, json=document).raise_for_status()
 
     def _pages(self, path: str, **query: str | int) -> Iterator[dict[str, Any]]:
-        """Yield the items of all pages; request a page when it is needed."""
-        number = 1
-        while True:
+        """Yield the items of all pages; request a page when it is needed.
+
+        Only some lists have links to further pages; each has the number of its items in ``X-Total-Count``.
+        """
+        seen = 0
+        for number in count(1):
             response = self._get(path, **query, page=number, limit=_PER_PAGE)
-            yield from response.json() or ()
-            if "next" not in response.links:
+            items = response.json() or ()
+            yield from items
+            seen += len(items)
+            total = response.headers.get("X-Total-Count", "")
+            if not items or (seen >= int(total) if total else "next" not in response.links):
                 return
-            number += 1
 
     def _download(self, path: str, limit: int, **query: str) -> bytes | None:
         """Return a file's content; ``None`` if there is none."""
@@ -302,7 +297,11 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         base=str(base["sha"]),
         base_branch=str(base["ref"]),
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
-        created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
+        created=_time(found["created_at"]),
         url=str(found.get("html_url") or ""),
         draft=bool(found.get("draft")) or str(found["title"]).startswith(_DRAFT),
     )
+
+
+def _time(text: object) -> datetime:
+    return datetime.fromisoformat(str(text).replace("Z", "+00:00"))

@@ -11,12 +11,12 @@ from typing import Any
 
 import gitlab
 import requests
-from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError, GitlabHeadError
+from gitlab.exceptions import GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, CommentReader, PullRequest, log_call
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -26,7 +26,6 @@ from devfix.vcs.redaction import redacted
 __all__ = ["GitLabForge", "projects_of"]
 
 _TIMEOUT_S = 60.0
-_MARKERS = "<!-- devfix:"
 _STATES = {"opened": "open", "locked": "open"}
 _PIPELINE_STATES = {
     **dict.fromkeys(("failed", "canceled"), "failed"),
@@ -58,7 +57,7 @@ class GitLabForge:
         )
         self._repository = repository
         self._project = self._gitlab.projects.get(repository, lazy=True)
-        self._user_id: int | None = None
+        self._comments = CommentReader(self._request_login)
 
     def disconnect(self) -> None:
         self._gitlab.session.close()
@@ -107,7 +106,9 @@ class GitLabForge:
 
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"notes of !{number}"):
-            return [self._read_comment(each.asdict()) for each in self._merge_request(number).notes.list(iterator=True)]
+            return [
+                self._comments.read(each.asdict()) for each in self._merge_request(number).notes.list(iterator=True)
+            ]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -118,7 +119,7 @@ class GitLabForge:
             for discussion in self._merge_request(number).discussions.list(iterator=True):
                 for note in discussion.attributes["notes"]:
                     if note.get("position"):
-                        comment = self._read_comment(note)
+                        comment = self._comments.read(note)
                         found.append(replace(comment, id=f"{discussion.id}/{comment.id}"))
             return found
 
@@ -230,16 +231,11 @@ class GitLabForge:
     def _path(self, number: int) -> str:
         return f"/projects/{self._project.encoded_id}/merge_requests/{number}"
 
-    def _read_comment(self, note: Mapping[str, Any]) -> Comment:
-        if self._user_id is None:
-            try:
-                self._user_id = int(self._gitlab.http_get("/user")["id"])  # type: ignore[index]  # always an object
-            except (GitlabError, GitlabAuthenticationError):
-                self._user_id = 0
-        author = note.get("author") or {}
-        body = str(note.get("body") or "")
-        is_own = _MARKERS in body and bool(self._user_id) and author.get("id") == self._user_id
-        return Comment(str(note["id"]), body, str(author.get("username") or ""), is_own)
+    def _request_login(self) -> str:
+        try:
+            return str(self._gitlab.http_get("/user")["username"])  # type: ignore[index]  # always an object
+        except GitlabError:
+            return ""
 
     def _pull(self, found: Any) -> PullRequest:
         same = found.source_project_id == found.target_project_id

@@ -15,7 +15,7 @@ from gitlab.exceptions import GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines
-from devfix.bot.discovery import HostedRepository
+from devfix.bot.discovery import Filters, HostedRepository
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, CommentReader, PullRequest, log_call
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
@@ -188,7 +188,7 @@ class GitLabForge:
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
         with _one_line_errors(f"labels of !{number}"):
-            self._project.mergerequests.update(number, {"add_labels": ",".join(labels)})
+            self._project.mergerequests.update(number, {"add_labels": list(labels)})
 
     def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
         with _one_line_errors(f"reviewers of !{number}"):
@@ -256,20 +256,29 @@ class GitLabForge:
         )
 
 
-def projects_of(api: str, token: str, group: str, language: str) -> list[HostedRepository]:
-    """Return the projects of a group and its subgroups; with a language, only those that contain it."""
-    wanted = {"with_programming_language": language} if language else {}
+def projects_of(api: str, token: str, group: str, filters: Filters) -> Iterator[HostedRepository]:
+    """Yield the projects of a group and its subgroups that pass filters.
+
+    GitLab lists the projects of a group without their languages, so each project that passes the other filters takes
+    one more request if there is a filter for the language.
+    """
+    others = replace(filters, language="")
     with _one_line_errors(f"projects of {group}"):
         client = gitlab.Gitlab(api, private_token=token or None, timeout=_TIMEOUT_S, retry_transient_errors=True)
-        found = client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True, **wanted)
-        return [_project(each.attributes, language) for each in found]
+        for project in client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True):
+            found = _project(project.attributes)
+            if filters.language and others.keep(found):
+                shares: Any = client.http_get(f"/projects/{project.id}/languages")
+                found = replace(found, languages=frozenset(map(str.lower, shares)))
+            if filters.keep(found):
+                yield found
 
 
-def _project(found: Mapping[str, Any], language: str) -> HostedRepository:
+def _project(found: Mapping[str, Any]) -> HostedRepository:
     active = found.get("last_activity_at")
     return HostedRepository(
         url=str(found["http_url_to_repo"]),
-        languages=frozenset([language]),  # the server has selected them
+        languages=frozenset(),
         stars=int(found.get("star_count") or 0),
         archived=bool(found.get("archived")),
         fork=bool(found.get("forked_from_project")),

@@ -43,7 +43,7 @@ class Description:
         for name, value in query.items():
             self._check(_converted(value, operation["query"][name]), operation["query"][name], name)
         if operation["body"] is None:
-            assert body is None, f"{method} {path} has no body"
+            assert not body, f"{method} {path} has no body"
         elif body is not None or operation["needs_body"]:
             self._check(body, operation["body"], f"the body of {method} {path}")
 

@@ -24,6 +24,7 @@ def gitlab(repository):
     api = GitLab(repository.bare)
     yield api
     api.stop()
+    assert api.violations == []
 
 
 @pytest.fixture
@@ -191,12 +192,13 @@ def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, g
     url, commit = forges.open(record, change)
     record = replace(record, published=Published("pull-request", commit=commit))
     ((number, request),) = gitlab.requests.items()
-    assert (url, request["labels"], request["reviewer_ids"]) == (request["web_url"], ["bug"], [7])
+    assert (url, request["labels"], gitlab.reviewers[number]) == (request["web_url"], ["bug"], [7])
     assert repository.there("devfix/device", "train.py") and commit == gitlab._request(number)["sha"]
 
     change = replace(change, url=url)
     assert forges.progress(record, change) == Progress(ChangeState.OPEN)
-    request.update(head_pipeline={"status": "success"}, approved_by=[{"user": {"id": 7}}])
+    request.update(head_pipeline={"status": "success"})
+    gitlab.approved[number] = [{"user": {"id": 7}}]
     assert forges.progress(record, change) == Progress(ChangeState.OPEN, "passed", "approved")
     with pytest.raises(Refused, match="settings decide about rebasing"):
         forges.merge(record, change, "rebase")

@@ -76,7 +76,7 @@ class Extract:
         return {
             "method": method.upper(),
             "path": path,
-            "pattern": self._pattern(path, types),
+            "pattern": self.pattern(path, types),
             "query": {name: types[name] for name in query},
             "required": [each["name"] for each in parameters if each["name"] in query and each.get("required")],
             "body": None if body is None else _closed(body),
@@ -130,7 +130,7 @@ class Extract:
                 kept[key] = self._schema(value)
         return {"anyOf": [kept, {"type": "null"}]} if nullable else kept
 
-    def _pattern(self, path, types):
+    def pattern(self, path, types):
         """A regular expression for the path of a call."""
         parts = path.replace("{", "}").split("}")
         return "".join(

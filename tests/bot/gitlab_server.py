@@ -65,9 +65,12 @@ class GitLab(Api):
 
     def _request(self, number):
         found = self.requests[int(number)]
+        if found["state"] != "opened":  # its branch may be deleted
+            return found
         base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"])
         start = self.git("merge-base", base, head).decode().strip()
-        return {**found, "sha": head, "diff_refs": {"base_sha": start, "head_sha": head, "start_sha": start}}
+        found.update(sha=head, diff_refs={"base_sha": start, "head_sha": head, "start_sha": start})
+        return found
 
     def _page(self, found, query):
         page = int(query.get("page", 1))

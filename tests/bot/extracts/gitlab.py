@@ -52,7 +52,7 @@ _NOTES, _THREADS = f"{_PAGES}/notes/#merge-requests", f"{_PAGES}/discussions/#me
 _PAGINATION = {"page": {"type": "integer"}, "per_page": {"type": "integer"}}  # docs.gitlab.com/api/rest/#pagination
 _TEXT = {"type": "string"}
 #: The ID of a project or a group may also be its path: docs.gitlab.com/api/rest/#namespaced-paths
-_INTEGERS = dict.fromkeys(("merge_request_iid", "note_id"), {"type": "integer"})
+_INTEGERS = {name: {"type": "integer"} for name in ("merge_request_iid", "note_id")}
 _USER = {"id": {}, "username": {}}
 _NOTE_KEYS = {"id": {}, "body": {}, "author": {"$ref": "#/$defs/API_Entities_UserBasic"}, "position": {}}
 _NOTE_ANSWER = {"properties": _NOTE_KEYS, "additionalProperties": False}

@@ -101,6 +101,6 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
         base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
         return CIEnvironment("gitlab", base_url, path)
     raise BotError(
-        f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
-        " CI_SERVER_URL to its address"
+        f"{netloc if parts.hostname else path}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only;"
+        " for a server of these, set GITHUB_API_URL (Gitea and Forgejo: https://…/api/v1) or CI_SERVER_URL (GitLab)"
     )

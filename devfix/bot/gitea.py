@@ -196,7 +196,7 @@ class GiteaForge:
 
     def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
         with _one_line_errors(f"pull request #{pull.number}"):
-            document = {"Do": method, "head_commit_id": pull.head}
+            document = {"Do": method, "head_commit_id": pull.head}  # "do" since Gitea 1.26, which reads both
             self._send("POST", self._path(f"pulls/{pull.number}/merge"), document)
 
     def close_pull(self, number: int, comment: str) -> None:

@@ -50,13 +50,6 @@ OPERATIONS = (
 _PAGES = "https://docs.gitlab.com/api"
 _NOTES, _THREADS = f"{_PAGES}/notes/#merge-requests", f"{_PAGES}/discussions/#merge-requests"
 _PAGINATION = {"page": {"type": "integer"}, "per_page": {"type": "integer"}}  # docs.gitlab.com/api/rest/#pagination
-_TEXT = {"type": "string"}
-#: The ID of a project or a group may also be its path: docs.gitlab.com/api/rest/#namespaced-paths
-_INTEGERS = {name: {"type": "integer"} for name in ("merge_request_iid", "note_id")}
-_USER = {"id": {}, "username": {}}
-_NOTE_KEYS = {"id": {}, "body": {}, "author": {"$ref": "#/$defs/API_Entities_UserBasic"}, "position": {}}
-_NOTE_ANSWER = {"properties": _NOTE_KEYS, "additionalProperties": False}
-_THREAD_KEYS = {"id": {}, "individual_note": {}, "notes": {"type": "array", "items": _NOTE_ANSWER}}
 
 
 def _body(*required, **names):
@@ -65,6 +58,15 @@ def _body(*required, **names):
 
 def _objects(names):
     return {"properties": names, "additionalProperties": False}
+
+
+_TEXT = {"type": "string"}
+#: The ID of a project or a group may also be its path: docs.gitlab.com/api/rest/#namespaced-paths
+_INTEGERS = {name: {"type": "integer"} for name in ("merge_request_iid", "note_id")}
+_USER = {"id": {}, "username": {}}
+_NOTE_KEYS = {"id": {}, "body": {}, "author": _objects(_USER), "position": {}}
+_NOTE_ANSWER = {"properties": _NOTE_KEYS, "additionalProperties": False}
+_THREAD_KEYS = {"id": {}, "individual_note": {}, "notes": {"type": "array", "items": _NOTE_ANSWER}}
 
 
 #: By method and path: the page, parameters in the address, body, status and answer.

@@ -15,6 +15,8 @@ _ISSUE = f"{_REPOSITORY}/issues/{{index}}"
 OPERATIONS = (
     ("get", "/user"),
     ("get", _REPOSITORY),
+    ("get", f"{_REPOSITORY}/forks"),
+    ("post", f"{_REPOSITORY}/forks"),
     ("get", f"{_REPOSITORY}/pulls"),
     ("post", f"{_REPOSITORY}/pulls"),
     ("get", _PULL),

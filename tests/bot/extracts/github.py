@@ -15,6 +15,7 @@ OPERATIONS = (
     ("get", "/orgs/{org}/repos"),
     ("get", "/users/{username}/repos"),
     ("get", _REPOSITORY),
+    ("post", f"{_REPOSITORY}/forks"),
     ("get", f"{_REPOSITORY}/pulls"),
     ("post", f"{_REPOSITORY}/pulls"),
     ("get", _PULL),

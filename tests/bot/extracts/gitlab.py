@@ -26,6 +26,8 @@ OPERATIONS = (
     ("get", "/groups/{id}/projects"),
     ("get", _PROJECT),
     ("get", f"{_PROJECT}/languages"),
+    ("get", f"{_PROJECT}/forks"),
+    ("post", f"{_PROJECT}/fork"),
     ("get", f"{_PROJECT}/merge_requests"),
     ("post", f"{_PROJECT}/merge_requests"),
     ("get", _REQUEST),

@@ -15,9 +15,9 @@ from devfix.vcs.redaction import redacted
 __all__ = [
     "IGNORE_LABEL",
     "LONGEST_WAIT_S",
+    "Account",
     "CallLog",
     "Comment",
-    "CommentReader",
     "Forge",
     "PullRequest",
     "log_call",
@@ -64,12 +64,12 @@ class Comment:
     is_own: bool = False
 
 
-class CommentReader:
-    """Reads comments, and tells the bot's own: anyone can write a marker, and only own comments are edited.
+class Account:
+    """The account of a token, and how to tell its comments: anyone can write a marker, and only own ones are edited.
 
     Args:
-        request_login: requests the login of the token's owner; empty if the token may not ask. Called once.
-        is_app: whether an author is the app that the tokens of jobs belong to; asked without a login.
+        request_login: requests the login; empty if the token may not ask. Called once.
+        is_app: whether an author is the app that the tokens of jobs belong to, which have no login.
 
     """
 
@@ -79,17 +79,22 @@ class CommentReader:
         self._request_login, self._is_app = request_login, is_app
         self._login: str | None = None  # None until requested
 
-    def read(self, found: Mapping[str, Any]) -> Comment:
+    def login(self) -> str:
+        """Return the login; empty if the token has none."""
+        if self._login is None:
+            self._login = self._request_login()
+        return self._login
+
+    def is_author(self, author: Mapping[str, Any]) -> bool:
+        """Return whether an author is this account."""
+        login = self.login()
+        return _login(author) == login if login else self._is_app(author)
+
+    def read_comment(self, found: Mapping[str, Any]) -> Comment:
         """Return a comment of an API's answer: on GitLab ``author`` wrote it, elsewhere ``user``."""
         author = found.get("user") or found.get("author") or {}
         body = str(found.get("body") or "")
-        return Comment(str(found["id"]), body, _login(author), _MARKERS in body and self.is_own(author))
-
-    def is_own(self, author: Mapping[str, Any]) -> bool:
-        """Return whether the bot is an author."""
-        if self._login is None:
-            self._login = self._request_login()
-        return _login(author) == self._login if self._login else self._is_app(author)
+        return Comment(str(found["id"]), body, _login(author), _MARKERS in body and self.is_author(author))
 
 
 class Forge(Protocol):

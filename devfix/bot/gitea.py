@@ -17,7 +17,7 @@ import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import CallLog, Comment, CommentReader, PullRequest
+from devfix.bot.forge import Account, CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -58,7 +58,7 @@ class GiteaForge:
             timeout=_TIMEOUT_S,
             transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
         )
-        self._comments = CommentReader(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
+        self._account = Account(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
     def disconnect(self) -> None:
         self._client.close()
@@ -98,7 +98,7 @@ class GiteaForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._get(self._path(f"issues/{number}/comments")).json()
-            return [self._comments.read(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -106,9 +106,9 @@ class GiteaForge:
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             reviews = self._pages(self._path(f"pulls/{number}/reviews"))
-            own = [review["id"] for review in reviews if self._comments.is_own(review.get("user") or {})]
+            own = [review["id"] for review in reviews if self._account.is_author(review.get("user") or {})]
             return [
-                self._comments.read(each)
+                self._account.read_comment(each)
                 for review in own
                 for each in self._get(self._path(f"pulls/{number}/reviews/{review}/comments")).json()
             ]

@@ -19,7 +19,7 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, CommentReader, PullRequest
+from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -53,7 +53,7 @@ class GitHubForge:
         self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
-        self._comments = CommentReader(self._request_login, lambda author: author.get("type") == "Bot")
+        self._account = Account(self._request_login, lambda author: author.get("type") == "Bot")
 
     def disconnect(self) -> None:
         self._github.__exit__(None, None, None)
@@ -110,17 +110,17 @@ class GitHubForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._all(self._rest.issues.list_comments, issue_number=number)
-            return [self._comments.read(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             found = self._all(self._rest.pulls.list_reviews, pull_number=number)
-            return [self._comments.read(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"inline comments of #{number}"):
             found = self._all(self._rest.pulls.list_review_comments, pull_number=number)
-            return [self._comments.read(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def clone_url(self, repository: str) -> str:
         owner, _, name = repository.partition("/")

@@ -16,7 +16,7 @@ from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import Filters, HostedRepository
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, CommentReader, PullRequest, log_call
+from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest, log_call
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -57,7 +57,7 @@ class GitLabForge:
         )
         self._repository = repository
         self._project = self._gitlab.projects.get(repository, lazy=True)
-        self._comments = CommentReader(self._request_login)
+        self._account = Account(self._request_login)
 
     def disconnect(self) -> None:
         self._gitlab.session.close()
@@ -107,7 +107,8 @@ class GitLabForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"notes of !{number}"):
             return [
-                self._comments.read(each.asdict()) for each in self._merge_request(number).notes.list(iterator=True)
+                self._account.read_comment(each.asdict())
+                for each in self._merge_request(number).notes.list(iterator=True)
             ]
 
     def reviews(self, number: int) -> list[Comment]:
@@ -119,7 +120,7 @@ class GitLabForge:
             for discussion in self._merge_request(number).discussions.list(iterator=True):
                 for note in discussion.attributes["notes"]:
                     if note.get("position"):
-                        comment = self._comments.read(note)
+                        comment = self._account.read_comment(note)
                         found.append(replace(comment, id=f"{discussion.id}/{comment.id}"))
             return found
 

@@ -118,6 +118,6 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
         return CIEnvironment(*host_of(source, variables))
     except UnknownHost as error:
         raise BotError(
-            f"{error}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
-            " CI_SERVER_URL to its address"
+            f"{error}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only;"
+            " for a server of these, set GITHUB_API_URL (Gitea and Forgejo: https://…/api/v1) or CI_SERVER_URL (GitLab)"
         ) from error

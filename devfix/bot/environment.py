@@ -104,7 +104,10 @@ def read_environment(variables: Mapping[str, str], number: int = 0) -> CIEnviron
             raise BotError(f"GITHUB_EVENT_PATH: {variables.get('GITHUB_EVENT_PATH')} is not a GitHub event") from error
     if variables.get("CI_PROJECT_PATH"):
         return _gitlab(variables, number)
-    raise BotError("not a CI job: neither GITHUB_REPOSITORY (GitHub Actions) nor CI_PROJECT_PATH (GitLab) is set")
+    raise BotError(
+        "not a job of a supported forge: neither GITHUB_REPOSITORY (GitHub, Gitea, Forgejo) nor CI_PROJECT_PATH"
+        " (GitLab) is set"
+    )
 
 
 def _github(variables: Mapping[str, str], number: int) -> CIEnvironment:

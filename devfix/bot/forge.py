@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 from devfix.bot.forks.fork import Fork
 from devfix.bot.skip_reasons import Skipped
@@ -16,6 +16,7 @@ from devfix.vcs.redaction import redacted
 __all__ = [
     "IGNORE_LABEL",
     "LONGEST_WAIT_S",
+    "Account",
     "CallLog",
     "Comment",
     "Forge",
@@ -28,6 +29,7 @@ IGNORE_LABEL = "devfix: ignore"
 #: Seconds; for a longer wait the bot fails, because a sleeping job costs money.
 LONGEST_WAIT_S = 300
 _STOP_COMMANDS = ("stop", "devfix stop", "devfix: stop", "/devfix stop", "@devfix stop")
+_MARKERS = "<!-- devfix:"
 _MAX_LOGGED = 4000  # characters of a request body that a dry run prints
 
 #: Print a line about a call.
@@ -61,6 +63,39 @@ class Comment:
     body: str
     author: str = ""
     is_own: bool = False
+
+
+class Account:
+    """The account of a token, and how to tell its comments: anyone can write a marker, and only own ones are edited.
+
+    Args:
+        request_login: requests the login; empty if the token may not ask. Called once.
+        is_app: whether an author is the app that the tokens of jobs belong to, which have no login.
+
+    """
+
+    def __init__(
+        self, request_login: Callable[[], str], is_app: Callable[[Mapping[str, Any]], bool] = lambda author: False
+    ) -> None:
+        self._request_login, self._is_app = request_login, is_app
+        self._login: str | None = None  # None until requested
+
+    def login(self) -> str:
+        """Return the login; empty if the token has none."""
+        if self._login is None:
+            self._login = self._request_login()
+        return self._login
+
+    def is_author(self, author: Mapping[str, Any]) -> bool:
+        """Return whether an author is this account."""
+        login = self.login()
+        return _login(author) == login if login else self._is_app(author)
+
+    def read_comment(self, found: Mapping[str, Any]) -> Comment:
+        """Return a comment of an API's answer: on GitLab ``author`` wrote it, elsewhere ``user``."""
+        author = found.get("user") or found.get("author") or {}
+        body = str(found.get("body") or "")
+        return Comment(str(found["id"]), body, _login(author), _MARKERS in body and self.is_author(author))
 
 
 class Forge(Protocol):
@@ -164,6 +199,10 @@ class Forge(Protocol):
 
     def disconnect(self) -> None:
         """Close the connection."""
+
+
+def _login(author: Mapping[str, Any]) -> str:
+    return str(author.get("login") or author.get("username") or "")
 
 
 def log_call(log: CallLog | None, method: str, url: str, body: bytes, sent: bool) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,7 @@ import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import CallLog, Comment, PullRequest
+from devfix.bot.forge import Account, CallLog, Comment, PullRequest
 from devfix.bot.forks.fork import Fork
 from devfix.bot.forks.gitea import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
@@ -32,11 +32,10 @@ __all__ = ["GiteaForge"]
 _TIMEOUT_S = 60.0
 _RETRIES = 3  # of connections
 _PER_PAGE = 50
-_MARKERS = "<!-- devfix:"
 _DRAFT = "WIP: "
 _LABEL_COLOR = "#ededed"
 #: The states of commits in the words of :meth:`devfix.bot.forge.Forge.checks`.
-_CHECKS = {"success": "passed", "warning": "passed", "pending": "running"}
+_CHECKS = {"success": "passed", "warning": "passed", "skipped": "passed", "pending": "running"}
 #: The authors of what a job's own token writes.
 _ACTIONS_USERS = ("gitea-actions", "forgejo-actions")
 
@@ -61,7 +60,7 @@ class GiteaForge:
             timeout=_TIMEOUT_S,
             transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
         )
-        self._login: str | None = None  # owner of the token; None until requested
+        self._account = Account(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
     def disconnect(self) -> None:
         self._client.close()
@@ -80,19 +79,16 @@ class GiteaForge:
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
-            newest_first = map(_pull, self._pages(self._path("pulls"), state="all", sort="newest"))
-            found = list(takewhile(lambda pull: pull.created > moment, newest_first))
-        return [pull for pull in found if _is_from(pull, self._repository)]
+            updated_first = self._pages(self._path("pulls"), state="all", sort="recentupdate")  # none for creation
+            found = list(map(_pull, takewhile(lambda each: _time(each["updated_at"]) > moment, updated_first)))
+        return [pull for pull in found if pull.created > moment and _is_from(pull, self._repository)]
 
     def default_branch(self) -> str:
         with _one_line_errors("the repository"):
             return str(self._get(f"/repos/{self._repository}").json()["default_branch"])
 
     def account(self) -> str:
-        if self._login is None:
-            response = self._client.get("/user")
-            self._login = str(response.json()["login"]) if response.is_success else ""
-        return self._login
+        return self._account.login()
 
     def can_push(self) -> bool:
         with _one_line_errors("the repository"):
@@ -114,7 +110,7 @@ class GiteaForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._get(self._path(f"issues/{number}/comments")).json()
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -122,9 +118,9 @@ class GiteaForge:
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             reviews = self._pages(self._path(f"pulls/{number}/reviews"))
-            own = [review["id"] for review in reviews if self._is_own(review.get("user") or {})]
+            own = [review["id"] for review in reviews if self._account.is_author(review.get("user") or {})]
             return [
-                self._read_comment(each)
+                self._account.read_comment(each)
                 for review in own
                 for each in self._get(self._path(f"pulls/{number}/reviews/{review}/comments")).json()
             ]
@@ -217,7 +213,7 @@ class GiteaForge:
 
     def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
         with _one_line_errors(f"pull request #{pull.number}"):
-            document = {"Do": method, "head_commit_id": pull.head}
+            document = {"Do": method, "head_commit_id": pull.head}  # "do" since Gitea 1.26, which reads both
             self._send("POST", self._path(f"pulls/{pull.number}/merge"), document)
 
     def close_pull(self, number: int, comment: str) -> None:
@@ -236,15 +232,9 @@ class GiteaForge:
             found = list(map(_pull, self._pages(self._path("pulls"), state=state)))
         return [pull for pull in found if _is_from(pull, repository)]
 
-    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
-        body, author = str(found.get("body") or ""), found.get("user") or {}
-        login = str(author.get("login") or "")
-        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
-
-    def _is_own(self, author: Mapping[str, Any]) -> bool:
-        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        own, login = self.account(), author.get("login")
-        return login == own if own else login in _ACTIONS_USERS
+    def _request_login(self) -> str:
+        response = self._client.get("/user")
+        return str(response.json()["login"]) if response.is_success else ""
 
     def _path(self, rest: str) -> str:
         return f"/repos/{self._repository}/{rest}"
@@ -256,14 +246,19 @@ class GiteaForge:
         return self._client.request(method, path, json=document).raise_for_status()
 
     def _pages(self, path: str, **query: str | int) -> Iterator[dict[str, Any]]:
-        """Yield the items of all pages; request a page when it is needed."""
-        number = 1
-        while True:
+        """Yield the items of all pages; request a page when it is needed.
+
+        Only some lists have links to further pages; each has the number of its items in ``X-Total-Count``.
+        """
+        seen = 0
+        for number in count(1):
             response = self._get(path, **query, page=number, limit=_PER_PAGE)
-            yield from response.json() or ()
-            if "next" not in response.links:
+            items = response.json() or ()
+            yield from items
+            seen += len(items)
+            total = response.headers.get("X-Total-Count", "")
+            if not items or (seen >= int(total) if total else "next" not in response.links):
                 return
-            number += 1
 
     def _download(self, path: str, limit: int, **query: str) -> bytes | None:
         """Return a file's content; ``None`` if there is none."""
@@ -320,7 +315,11 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         base=str(base["sha"]),
         base_branch=str(base["ref"]),
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
-        created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
+        created=_time(found["created_at"]),
         url=str(found.get("html_url") or ""),
         draft=bool(found.get("draft")) or str(found["title"]).startswith(_DRAFT),
     )
+
+
+def _time(text: object) -> datetime:
+    return datetime.fromisoformat(str(text).replace("Z", "+00:00"))

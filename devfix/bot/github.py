@@ -19,7 +19,7 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest
+from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest
 from devfix.bot.forks.fork import Fork
 from devfix.bot.forks.github import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES
@@ -32,7 +32,6 @@ __all__ = ["GitHubForge", "repositories_of"]
 
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
-_MARKERS = "<!-- devfix:"
 _FAILED_CHECKS = {"failure", "timed_out", "cancelled", "action_required", "error", "startup_failure", "stale"}
 
 logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
@@ -56,7 +55,7 @@ class GitHubForge:
         self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
-        self._login: str | None = None  # owner of the token; None until requested
+        self._account = Account(self._request_login, lambda author: author.get("type") == "Bot")
 
     def disconnect(self) -> None:
         self._github.__exit__(None, None, None)
@@ -88,12 +87,7 @@ class GitHubForge:
             return str(self._rest.repos.get(self._owner, self._name).json()["default_branch"])
 
     def account(self) -> str:
-        if self._login is None:
-            try:
-                self._login = str(self._rest.users.get_authenticated().json()["login"])
-            except RequestFailed:  # a job's token belongs to an app, which has no access
-                self._login = ""
-        return self._login
+        return self._account.login()
 
     def can_push(self) -> bool:
         with _one_line_errors("the repository"):
@@ -126,17 +120,17 @@ class GitHubForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._all(self._rest.issues.list_comments, issue_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             found = self._all(self._rest.pulls.list_reviews, pull_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"inline comments of #{number}"):
             found = self._all(self._rest.pulls.list_review_comments, pull_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def clone_url(self, repository: str) -> str:
         owner, _, name = repository.partition("/")
@@ -250,15 +244,11 @@ class GitHubForge:
                 if error.response.status_code not in (404, 422):  # already deleted
                     raise
 
-    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
-        body, author = str(found.get("body") or ""), found.get("user") or {}
-        login = str(author.get("login") or "")
-        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
-
-    def _is_own(self, author: Mapping[str, Any]) -> bool:
-        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        login = self.account()
-        return author.get("login") == login if login else author.get("type") == "Bot"
+    def _request_login(self) -> str:
+        try:
+            return str(self._rest.users.get_authenticated().json()["login"])
+        except RequestFailed:  # a job's token belongs to an app, which has no access
+            return ""
 
     def _all(self, method: Callable[..., Any], **parameters: Any) -> list[dict[str, Any]]:
         """Return the items of all pages."""

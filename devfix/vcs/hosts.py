@@ -12,7 +12,7 @@ __all__ = ["Host", "UnknownHost", "host_of", "is_gitea"]
 
 
 class UnknownHost(ValueError):
-    """The URL's host is no forge that devfix knows; the text is the host."""
+    """The URL's host is no forge that devfix knows; the text is the host, or the path."""
 
 
 class Host(NamedTuple):
@@ -51,7 +51,7 @@ def host_of(source: str, variables: Mapping[str, str]) -> Host:
     if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
         base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
         return Host("gitlab", base_url, path)
-    raise UnknownHost(netloc)
+    raise UnknownHost(netloc if parts.hostname else path)
 
 
 def is_gitea(api: str) -> bool:

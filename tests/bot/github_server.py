@@ -14,6 +14,7 @@ PERSON = {"login": "ann", "type": "User"}
 _REPO = r"/repos/lab/nets"
 _FORK = r"/repos/((?!lab/)[\w-]+/nets)"
 _PER_PAGE = 2  # few, so that there are pages
+_MOST_CONTENT = 1_000_000  # bytes of a file whose content is in the answer
 
 
 class GitHub(Api):
@@ -271,8 +272,17 @@ class GitHub(Api):
             raw = self.git("show", f"{query['ref']}:{path}")
         except subprocess.CalledProcessError:
             raise Answer(404, {"message": "Not Found"}) from None
-        document = self.description.example("content-file", name=path, path=path, size=len(raw))
-        return {**document, "type": "file", "encoding": "base64", "content": base64.encodebytes(raw).decode()}
+        sha = self.commit(f"{query['ref']}:{path}")
+        document = self.description.example("content-file", name=path, path=path, size=len(raw), sha=sha, type="file")
+        if len(raw) > _MOST_CONTENT:
+            return {**document, "encoding": "none", "content": ""}
+        return {**document, "encoding": "base64", "content": base64.encodebytes(raw).decode()}
+
+    @route("GET", _REPO + r"/git/blobs/(\w+)")
+    def get_blob(self, sha, query, body):
+        raw = self.git("cat-file", "blob", sha)
+        content = base64.encodebytes(raw).decode()
+        return self.description.example("blob", sha=sha, size=len(raw), encoding="base64", content=content)
 
     @route("GET", _REPO + r"/issues/(\d+)/comments")
     def list_comments(self, number, query, body):

@@ -111,9 +111,7 @@ class Api:
         try:
             self.description.check_request(method, quote(path, safe="/"), query, sent)
             if answer.status < 300:
-                answer.status = (
-                    answer.status if answer.is_explicit else self.description.operation(method, path)["status"]
-                )
+                answer.status = answer.status if answer.is_explicit else self.description.status(method, path)
                 self.description.check_answer(method, path, answer.status, answer.document)
         except AssertionError as error:
             self.violations.append(str(error))

@@ -11,6 +11,7 @@ from bot.conftest import CLEAN
 from bot.serving import TOKEN, Answer
 
 from devfix.bot.branches import parse_forge_url
+from devfix.bot.environment import read_environment
 from devfix.bot.skip_reasons import BotError
 from devfix.cli import main
 from devfix.migrate.plan import read_plan
@@ -188,7 +189,7 @@ def test_no_connection_leaves_it_waiting(plan, migrate, github):
     ("url", "words"),
     [
         pytest.param("https://github.com/lab/nets.git", "no token for https://api.github.com", id="no-token"),
-        pytest.param("https://ann:secret@code.lab.org/nets.git", "is it GitHub or GitLab", id="unknown-host"),
+        pytest.param("https://ann:secret@code.lab.org/nets.git", "code.lab.org: devfix opens", id="unknown-host"),
     ],
 )
 def test_nothing_is_done_where_nothing_can_be_proposed(repository, capfd, tmp_path, monkeypatch, url, words):
@@ -221,6 +222,15 @@ def test_hosts(source, kind, api, name):
     assert (around.kind, around.api, around.repository) == (kind, api, name)
 
 
-def test_an_unknown_host_is_told():
-    with pytest.raises(BotError, match="is it GitHub or GitLab"):
-        parse_forge_url("https://code.lab.org/lab/nets.git", {})
+@pytest.mark.parametrize("host", ["bitbucket.org", "code.lab.org"])
+def test_an_unknown_host_is_told(host):
+    words = f"{host}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only"
+
+    with pytest.raises(BotError, match=words) as raised:
+        parse_forge_url(f"git@{host}:lab/nets.git", {})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_job_of_another_host_is_told():
+    with pytest.raises(BotError, match="not a job of a supported forge: neither GITHUB_REPOSITORY"):
+        read_environment({"CI": "true", "BITBUCKET_REPO_FULL_NAME": "lab/nets"})

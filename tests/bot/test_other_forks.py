@@ -35,6 +35,7 @@ def host(request, repository, monkeypatch):
     monkeypatch.setattr(forks.time, "sleep", lambda _: None)
     yield made
     made.stop()
+    assert made.violations == []
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ class Remote:
     def _wait_until_filled(self, git: Git) -> None:
         for is_patient in attempts():
             try:
-                if self._run_authenticated(git, "ls-remote", "origin"):
+                if self._run_authenticated(git, "ls-remote", "--heads", "origin"):
                     return
             except GitError:
                 if not (self._is_new and is_patient):

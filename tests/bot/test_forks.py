@@ -144,6 +144,13 @@ def test_no_connection_to_create_a_fork_leaves_it_waiting(plan, migrate, github)
     assert "a fork of lab/nets: 500 down" in migrate("status")
 
 
+def test_a_rate_limit_is_no_refusal(plan, migrate, github):
+    github.troubles = [("POST", Answer(403, {"message": "secondary rate limit"}, Retry_After=3600))]
+
+    assert "1 pull requests waiting" in migrate(plan("main", fork="auto"), code=1)
+    assert "rate limit exceeded: run again in 60 min" in migrate("status")
+
+
 def test_work_of_others_in_the_fork_is_not_overwritten(plan, migrate, github, repository):
     path = plan("main", fork="auto")
     repository.git("push", "-q", "origin", f"main:{BRANCH}")

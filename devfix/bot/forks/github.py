@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from githubkit.exception import RequestFailed
+from githubkit.exception import RateLimitExceeded, RequestFailed
 
 from devfix.bot.forks.fork import REFUSALS, Fork, account_to_fork_to
 from devfix.bot.skip_reasons import Skipped
@@ -34,6 +34,8 @@ def find_or_create(rest: Any, repository: str, owner: str, login: str) -> Fork:
     given = {} if account.lower() == login.lower() else {"organization": account}
     try:
         made = rest.repos.create_fork(upstream_owner, name, data=given).json()  # an existing one, if it was renamed
+    except RateLimitExceeded:  # 403 as well, but of all repositories
+        raise
     except RequestFailed as error:
         if error.response.status_code in REFUSALS:
             raise Skipped(f"GitHub does not fork {repository} to {account}: {_message(error)}") from error

@@ -86,7 +86,9 @@ def discover(where: str, filters: Filters, variables: Mapping[str, str] = os.env
         from devfix.bot.github import repositories_of
 
         api = variables.get("GITHUB_API_URL") or "https://api.github.com"
-        found = filter(filters.keep, repositories_of(api, token, owner, is_user=owner_kind == "user"))
+        found: Iterator[HostedRepository] = filter(
+            filters.keep, repositories_of(api, token, owner, is_user=owner_kind == "user")
+        )
     else:
         from devfix.bot.gitlab import projects_of
 

@@ -65,8 +65,10 @@ class Api:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self):
+        """Stop the server; each request and answer must have held to the description."""
         self._server.shutdown()
         self._server.server_close()
+        assert self.violations == []
 
     def writes(self):
         """Method and path of each call that changes something."""

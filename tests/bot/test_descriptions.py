@@ -87,6 +87,15 @@ def test_an_extract_has_facts_and_no_texts():
     assert extracted(openapi())["$defs"]["Note"]["properties"] == {"body": {"type": "string"}}
 
 
+def test_parameters_of_paths_may_have_other_names():
+    document = openapi()
+    document["paths"]["/v1/pulls/{number}/notes"] = document["paths"].pop("/v1/pulls/{index}/notes")
+    made = Extract(document, base="/v1")
+
+    assert made.describes("post", "/pulls/{index}/notes") and not made.describes("get", "/pulls/{index}/notes")
+    assert made.operation("post", "/pulls/{index}/notes")["query"] == {"draft": {"type": "boolean"}}
+
+
 def test_what_may_be_null_has_its_type():
     document = openapi()
     document["components"]["schemas"]["Note"] = {"properties": {"line": {"type": "integer", "nullable": True}}}

@@ -51,6 +51,7 @@ class Extract:
     def __init__(self, description, base="", slashes=(), closed=False):
         self._description, self._base, self._slashes, self._closed = description, base, slashes, closed
         self._names = set()
+        self._paths = {_unnamed(path): path for path in description["paths"]}
 
     def document(self, operations, version):
         """The extract with these operations: pairs of a method and a path."""
@@ -66,8 +67,16 @@ class Extract:
                 schemas[name] = _closed(schema) if self._closed else schema
         return {"version": version, "operations": operations, "$defs": dict(sorted(schemas.items()))}
 
+    def describes(self, method, path):
+        return method in self._operations(path)
+
+    def _operations(self, path):
+        """What the description has for a path; other descriptions have other names for its parameters."""
+        paths, whole = self._description["paths"], self._base + path
+        return paths.get(whole) or paths.get(self._paths.get(_unnamed(whole)), {})
+
     def operation(self, method, path):
-        found = self._description["paths"][self._base + path][method]
+        found = self._operations(path)[method]
         parameters = [self._resolved(each) for each in found.get("parameters", ())]
         types = {each["name"]: self._schema(each.get("schema", each)) for each in parameters if each["in"] != "body"}
         successes = [(code, each) for code, each in found["responses"].items() if str(code)[0] == "2"]
@@ -143,6 +152,10 @@ class Extract:
         if schema.get("type") == "integer":
             return r"\d+"
         return ".+" if name in self._slashes else "[^/]+"
+
+
+def _unnamed(path):
+    return re.sub(r"\{\w+\}", "{}", path)
 
 
 def _closed(schema):

@@ -106,9 +106,7 @@ DOCUMENTED = {
 def extract(description):
     made = Extract(description, base="/api/v4", closed=True)
     operations = [
-        _described(made, method, path)
-        if method in description["paths"].get(f"/api/v4{path}", ())
-        else _documented(made, method, path)
+        _described(made, method, path) if made.describes(method, path) else _documented(made, method, path)
         for method, path in OPERATIONS
     ]
     document = made.with_schemas(operations, description["info"]["version"])

@@ -139,6 +139,14 @@ def test_only_owners_of_a_fix_are_named_if_nothing_is_split(task_of, broken, cle
     assert summary(record) == [(("@ann", "@lab/all"), "", ("one/a.py", "x/a.py"))]
 
 
+def test_owners_of_a_sub_folder_are_those_of_the_repository(task_of, broken):
+    task = task_of({"CODEOWNERS": OWNERS, "one/a.py": broken, "two/a.py": broken})
+
+    record = migrate(dataclasses.replace(task, folder="one"))
+
+    assert summary(record) == [(("@ann",), "ann", ("one/a.py",))]
+
+
 @pytest.mark.parametrize(
     ("dialect", "files", "owners"),
     [

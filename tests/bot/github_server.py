@@ -12,7 +12,7 @@ REPOSITORY = "lab/nets"
 BOT = {"login": "github-actions[bot]", "type": "Bot"}
 PERSON = {"login": "ann", "type": "User"}
 _REPO = r"/repos/lab/nets"
-_FORK = r"/repos/((?!lab/)[\w-]+/nets)"
+_FORK = r"/repos/((?!lab/)[\w-]+/nets[\w-]*)"
 _PER_PAGE = 2  # few, so that there are pages
 _MOST_CONTENT = 1_000_000  # bytes of a file whose content is in the answer
 
@@ -34,7 +34,7 @@ class GitHub(Api):
         self.repositories = {}
         self.login = ""  # of the token's account; empty for a job's token
         self.may_push, self.archived = True, False
-        self.forks = {}  # bare repositories by full name
+        self.forks, self.unrelated = {}, set()  # bare repositories by full name; which of them are no forks
         self.questions_until_filled = 0  # that git asks about a new fork
 
     def authorise(self, handler):
@@ -161,6 +161,8 @@ class GitHub(Api):
         name = f"{body.get('organization', self.login)}/nets"
         if self.refuse_fork is not None:
             raise Answer(403, {"message": self.refuse_fork})
+        if name in self.unrelated:
+            name = f"{name}-1"
         if name not in self.forks:
             self.add_fork(name)
         return self._fork(name)
@@ -171,6 +173,8 @@ class GitHub(Api):
         return Answer(204)
 
     def _fork(self, name):
+        if name in self.unrelated:
+            return self._repository(name, self.forks[name])
         parent = {**self.description.example("repository"), "full_name": REPOSITORY}
         return {**self._repository(name, self.forks[name], fork=True), "parent": parent, "source": parent}
 
@@ -216,7 +220,8 @@ class GitHub(Api):
         if any(p["head"]["label"] == label and p["state"] == "open" for p in self.pulls.values()):
             message = f"A pull request already exists for {label}."
             raise Answer(422, {"message": "Validation Failed", "errors": [{"message": message}]})
-        fork = next((name for name in self.forks if owner and name.startswith(f"{owner}/")), "")
+        own = (name for name in self.forks if name.startswith(f"{owner}/") and name not in self.unrelated)
+        fork = next(own, "")
         texts = {key: body[key] for key in ("title", "body", "draft")}
         return self._pull(self.add_pull(branch, body["base"], fork, **texts))
 

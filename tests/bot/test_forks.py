@@ -52,6 +52,16 @@ def test_an_existing_fork_is_used(plan, migrate, github):
     assert len(github.pulls) == 1 and creations(github) == []
 
 
+def test_a_repository_of_the_same_name_is_not_taken_for_a_fork(plan, migrate, github):
+    github.add_fork(FORK)
+    github.unrelated.add(FORK)
+
+    migrate(plan("main", fork="auto"))
+
+    assert [pull["head"]["repo"]["full_name"] for pull in github.pulls.values()] == ["me/nets-1"]
+    assert branches(github) == ["main"]
+
+
 def test_a_fork_that_lacks_the_commit_gets_it_from_the_repository(plan, migrate, github, repository, tmp_path):
     path = plan("main", fork="auto")
     github.add_fork(FORK)

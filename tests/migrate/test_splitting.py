@@ -12,7 +12,7 @@ from devfix.migrate import splitting
 from devfix.migrate.changes import Change
 from devfix.migrate.parts import part_names, patch_of, record_of
 from devfix.migrate.record import RepositoryOutcome
-from devfix.migrate.task import Publishing
+from devfix.migrate.task import Publishing, Verification
 from devfix.migrate.work import migrate
 from devfix.model import (
     AppendCode,
@@ -49,9 +49,12 @@ from one.net import Net
 
 device = torch.device("cuda")
 model = Net().to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(4):
-    loss = model(torch.randn(8, 4, device=device)).sum()
+    loss = model(torch.randn(8, 4{device})).sum()
+    optimizer.zero_grad()
     loss.backward()
+    optimizer.step()
 """
 
 
@@ -139,6 +142,14 @@ def test_only_owners_of_a_fix_are_named_if_nothing_is_split(task_of, broken, cle
     assert summary(record) == [(("@ann", "@lab/all"), "", ("one/a.py", "x/a.py"))]
 
 
+def test_owners_of_a_sub_folder_are_those_of_the_repository(task_of, broken):
+    task = task_of({"CODEOWNERS": OWNERS, "one/a.py": broken, "two/a.py": broken})
+
+    record = migrate(dataclasses.replace(task, folder="one"))
+
+    assert summary(record) == [(("@ann",), "ann", ("one/a.py",))]
+
+
 @pytest.mark.parametrize(
     ("dialect", "files", "owners"),
     [
@@ -184,7 +195,8 @@ def test_a_branch_with_work_of_others_fails_the_repository_after_the_others_are_
 
 
 def test_a_fix_of_the_module_and_one_of_another_program_are_apart(task_of, broken):
-    files = {"CODEOWNERS": OWNERS, "one/net.py": MODEL, "one/__init__.py": "", "train.py": PROGRAM, "two/a.py": broken}
+    files = {"CODEOWNERS": OWNERS, "one/net.py": MODEL, "one/__init__.py": "", "two/a.py": broken}
+    files["train.py"] = PROGRAM.format(device=", device=device")
 
     assert [(part.owners, part.files) for part in migrate(task_of(files)).parts] == [
         (("@ann",), ("one/net.py",)),
@@ -200,6 +212,16 @@ def test_fixes_that_the_engine_makes_only_together_are_one_change(task_of):
     record = migrate(task_of({**files, "CODEOWNERS": "/bridge.py @ann\n/demo.py @bob\n"}))
 
     assert summary(record) == [(("@ann", "@bob"), "ann-bob", ("bridge.py", "demo.py"))]
+
+
+def test_parts_are_proved_together(task_of):
+    files = {"CODEOWNERS": OWNERS, "one/net.py": MODEL, "one/__init__.py": "", "train.py": PROGRAM.format(device="")}
+    verification = Verification("train.py", device="sim", timeout=60.0)
+
+    record = migrate(dataclasses.replace(task_of(files), verification=verification))
+
+    assert (record.outcome, record.verdict.status) == (RepositoryOutcome.FIXED, "fixed")
+    assert [part.files for part in record.parts] == [("one/net.py",), ("train.py",)]
 
 
 # --- what belongs together ------------------------------------------------------------------------------------------

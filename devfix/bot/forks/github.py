@@ -29,8 +29,9 @@ def find_or_create(rest: Any, repository: str, owner: str, login: str) -> Fork:
     upstream_owner, _, name = repository.partition("/")
     if rest.repos.get(upstream_owner, name).json().get("archived"):
         raise Skipped(f"{repository} is archived")
-    if _is_fork_of(_repository(rest, account, name), repository):
-        return Fork(f"{account}/{name}")
+    found = _repository(rest, account, name)
+    if _is_fork_of(found, repository):
+        return Fork(str(found["full_name"]))
     given = {} if account.lower() == login.lower() else {"organization": account}
     try:
         made = rest.repos.create_fork(upstream_owner, name, data=given).json()  # an existing one, if it was renamed

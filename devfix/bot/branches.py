@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from urllib.parse import urlsplit
 
 from devfix.bot import templates
-from devfix.bot.environment import CIEnvironment, is_gitea, read_token
+from devfix.bot.environment import CIEnvironment, read_token
 from devfix.bot.forge import Forge, PullRequest
 from devfix.bot.skip_reasons import BotError, Skipped
+from devfix.vcs.hosts import UnknownHost, host_of
 
-__all__ = ["Proposal", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
+__all__ = ["Proposal", "Proposed", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A pull request to open: a branch on the forge, its target, and the texts."""
+    """A pull request to open: a branch on the forge, its target, and the texts.
+
+    ``fork`` is the repository of the branch; empty for the target's.
+    """
 
     branch: str
     base: str
@@ -27,6 +30,23 @@ class Proposal:
     draft: bool = True
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
+    fork: str = ""
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """A pull request that was opened or updated.
+
+    Attributes:
+        number: its number.
+        done: ``opened``, ``updated`` or ``is up to date``.
+        problem: why it has not all labels and reviewers; empty otherwise.
+
+    """
+
+    number: int
+    done: str
+    problem: str = ""
 
 
 def refuse_reproposal(pulls: Sequence[PullRequest], patch: str) -> None:
@@ -36,7 +56,7 @@ def refuse_reproposal(pulls: Sequence[PullRequest], patch: str) -> None:
             raise Skipped(f"#{pull.number} has the same patch and was closed")
 
 
-def propose(forge: Forge, existing: PullRequest | None, proposal: Proposal) -> tuple[int, str]:
+def propose(forge: Forge, existing: PullRequest | None, proposal: Proposal) -> Proposed:
     """Open a pull request, or update the existing one.
 
     Args:
@@ -44,21 +64,32 @@ def propose(forge: Forge, existing: PullRequest | None, proposal: Proposal) -> t
         existing: the open pull request of the branch, if any.
         proposal: branch, target and texts.
 
-    Returns:
-        The number of the pull request, and ``opened``, ``updated`` or ``is up to date``.
+    Raises:
+        BotError: it could not be opened or updated.
 
     """
     if existing is None:
-        number = forge.open_pull(proposal.branch, proposal.base, proposal.title, proposal.body, proposal.draft)
+        texts = proposal.title, proposal.body
+        number = forge.open_pull(proposal.branch, proposal.base, *texts, proposal.draft, proposal.fork)
+        return Proposed(number, "opened", "; ".join(_problems(forge, number, proposal)))
+    if existing.title == proposal.title and existing.body.replace("\r\n", "\n").strip() == proposal.body.strip():
+        return Proposed(existing.number, "is up to date")
+    forge.edit_pull(existing.number, proposal.title, proposal.body)
+    return Proposed(existing.number, "updated")
+
+
+def _problems(forge: Forge, number: int, proposal: Proposal) -> Iterator[str]:
+    """Add labels and request reviews; yield what the forge refuses: a person from outside may not do either."""
+    try:
         if proposal.labels:
             forge.add_labels(number, proposal.labels)
-        if proposal.reviewers:
-            forge.request_reviews(number, proposal.reviewers)
-        return number, "opened"
-    if existing.title == proposal.title and existing.body.replace("\r\n", "\n").strip() == proposal.body.strip():
-        return existing.number, "is up to date"
-    forge.edit_pull(existing.number, proposal.title, proposal.body)
-    return existing.number, "updated"
+    except BotError as error:
+        yield str(error)
+    try:
+        if reviewers := [name for name in proposal.reviewers if name != forge.account()]:  # the author reviews nothing
+            forge.request_reviews(number, reviewers)
+    except BotError as error:
+        yield str(error)
 
 
 def check_can_propose(source: str) -> None:
@@ -83,24 +114,10 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
         BotError: the forge is unknown.
 
     """
-    scheme, colon, _ = source.partition("://")
-    if not colon:  # git@forge:owner/name
-        source = "ssh://" + source.replace(":", "/", 1)
-        scheme = "ssh"
-    parts = urlsplit(source)
-    path = parts.path.strip("/").removesuffix(".git")
-    api = variables.get("GITHUB_API_URL", "")
-    server = variables.get("CI_SERVER_URL", "")
-    netloc = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
-    if parts.hostname == "github.com" or urlsplit(api).netloc == netloc:
-        base_url = api if urlsplit(api).netloc == netloc else "https://api.github.com"
-        return CIEnvironment("gitea" if is_gitea(base_url) else "github", base_url, "/".join(path.split("/")[-2:]))
-    if parts.hostname == "codeberg.org":
-        return CIEnvironment("gitea", "https://codeberg.org/api/v1", path)
-    if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
-        base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
-        return CIEnvironment("gitlab", base_url, path)
-    raise BotError(
-        f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"
-        " CI_SERVER_URL to its address"
-    )
+    try:
+        return CIEnvironment(*host_of(source, variables))
+    except UnknownHost as error:
+        raise BotError(
+            f"{error}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only;"
+            " for a server of these, set GITHUB_API_URL (Gitea and Forgejo: https://…/api/v1) or CI_SERVER_URL (GitLab)"
+        ) from error

@@ -21,7 +21,8 @@ class HostedRepository:
 
     Attributes:
         url: the URL for ``git clone``.
-        languages: names of programming languages, in lower case; GitHub reports only the main one.
+        languages: names of programming languages, in lower case; GitHub reports only the main one, GitLab none
+            unless asked for.
         stars: the number of stars.
         archived: whether it is read-only.
         fork: whether it is a fork.
@@ -85,10 +86,11 @@ def discover(where: str, filters: Filters, variables: Mapping[str, str] = os.env
         from devfix.bot.github import repositories_of
 
         api = variables.get("GITHUB_API_URL") or "https://api.github.com"
-        found = repositories_of(api, token, owner, is_user=owner_kind == "user")
+        found: Iterator[HostedRepository] = filter(
+            filters.keep, repositories_of(api, token, owner, is_user=owner_kind == "user")
+        )
     else:
         from devfix.bot.gitlab import projects_of
 
-        language = filters.language.lower()
-        found = projects_of(variables.get("CI_SERVER_URL") or "https://gitlab.com", token, owner, language)
-    yield from sorted(repository.url for repository in found if filters.keep(repository))
+        found = projects_of(variables.get("CI_SERVER_URL") or "https://gitlab.com", token, owner, filters)
+    yield from sorted(repository.url for repository in found)

@@ -10,9 +10,10 @@ from typing import Any
 
 from devfix.bot.skip_reasons import BotError
 from devfix.vcs.git import Git, GitError
+from devfix.vcs.hosts import is_gitea
 from devfix.vcs.redaction import hide
 
-__all__ = ["CIEnvironment", "is_gitea", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
+__all__ = ["CIEnvironment", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
 
 #: Variables that hold a token with write access, in order of precedence.
 _TOKENS = {
@@ -103,7 +104,10 @@ def read_environment(variables: Mapping[str, str], number: int = 0) -> CIEnviron
             raise BotError(f"GITHUB_EVENT_PATH: {variables.get('GITHUB_EVENT_PATH')} is not a GitHub event") from error
     if variables.get("CI_PROJECT_PATH"):
         return _gitlab(variables, number)
-    raise BotError("not a CI job: neither GITHUB_REPOSITORY (GitHub Actions) nor CI_PROJECT_PATH (GitLab) is set")
+    raise BotError(
+        "not a job of a supported forge: neither GITHUB_REPOSITORY (GitHub, Gitea, Forgejo) nor CI_PROJECT_PATH"
+        " (GitLab) is set"
+    )
 
 
 def _github(variables: Mapping[str, str], number: int) -> CIEnvironment:
@@ -150,11 +154,6 @@ def _gitlab(variables: Mapping[str, str], number: int) -> CIEnvironment:
 def _token_variables(variables: Mapping[str, str]) -> tuple[str, ...]:
     names = {name for names in _TOKENS.values() for name in names} | {"ACTIONS_ID_TOKEN_REQUEST_TOKEN"}
     return tuple(sorted(name for name in names if variables.get(name)))
-
-
-def is_gitea(api: str) -> bool:
-    """Whether an address of an API is Gitea's or Forgejo's, whose jobs have GitHub's variables."""
-    return api.rstrip("/").endswith("/api/v1")
 
 
 def _payload(path: str) -> dict[str, Any]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
+from devfix.bot.forks.fork import Fork
 from devfix.bot.skip_reasons import Skipped
 from devfix.bot.suggestions import Suggestion
 from devfix.migrate.proposing import MergeMethod
@@ -15,6 +16,7 @@ from devfix.vcs.redaction import redacted
 __all__ = [
     "IGNORE_LABEL",
     "LONGEST_WAIT_S",
+    "Account",
     "CallLog",
     "Comment",
     "Forge",
@@ -27,6 +29,7 @@ IGNORE_LABEL = "devfix: ignore"
 #: Seconds; for a longer wait the bot fails, because a sleeping job costs money.
 LONGEST_WAIT_S = 300
 _STOP_COMMANDS = ("stop", "devfix stop", "devfix: stop", "/devfix stop", "@devfix stop")
+_MARKERS = "<!-- devfix:"
 _MAX_LOGGED = 4000  # characters of a request body that a dry run prints
 
 #: Print a line about a call.
@@ -62,6 +65,39 @@ class Comment:
     is_own: bool = False
 
 
+class Account:
+    """The account of a token, and how to tell its comments: anyone can write a marker, and only own ones are edited.
+
+    Args:
+        request_login: requests the login; empty if the token may not ask. Called once.
+        is_app: whether an author is the app that the tokens of jobs belong to, which have no login.
+
+    """
+
+    def __init__(
+        self, request_login: Callable[[], str], is_app: Callable[[Mapping[str, Any]], bool] = lambda author: False
+    ) -> None:
+        self._request_login, self._is_app = request_login, is_app
+        self._login: str | None = None  # None until requested
+
+    def login(self) -> str:
+        """Return the login; empty if the token has none."""
+        if self._login is None:
+            self._login = self._request_login()
+        return self._login
+
+    def is_author(self, author: Mapping[str, Any]) -> bool:
+        """Return whether an author is this account."""
+        login = self.login()
+        return _login(author) == login if login else self._is_app(author)
+
+    def read_comment(self, found: Mapping[str, Any]) -> Comment:
+        """Return a comment of an API's answer: on GitLab ``author`` wrote it, elsewhere ``user``."""
+        author = found.get("user") or found.get("author") or {}
+        body = str(found.get("body") or "")
+        return Comment(str(found["id"]), body, _login(author), _MARKERS in body and self.is_author(author))
+
+
 class Forge(Protocol):
     """One repository on a forge.
 
@@ -74,14 +110,20 @@ class Forge(Protocol):
     def open_pulls(self) -> list[PullRequest]:
         """Return the open pull requests from branches of this repository."""
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
-        """Return all pull requests from a branch of this repository, in any state, newest first."""
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
+        """Return all pull requests from a branch of this repository or a fork, in any state, newest first."""
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         """Return the pull requests from branches of this repository created after a moment, in any state."""
 
     def default_branch(self) -> str:
         """Return the default branch."""
+
+    def account(self) -> str:
+        """Return the name of the token's account; empty if it has none."""
+
+    def can_push(self) -> bool:
+        """Return whether the token may push branches."""
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         """Return a file's content at a commit; ``None`` if there is no such file.
@@ -122,8 +164,14 @@ class Forge(Protocol):
     def remove_inline_comment(self, number: int, comment: Comment) -> None:
         """Delete a comment on a line."""
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        """Open a pull request and return its number."""
+    def fork(self, owner: str) -> Fork:
+        """Return the fork of an account (the token's own if empty); create it if there is none.
+
+        Raise ``Skipped`` if the repository cannot be forked.
+        """
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
+        """Open a pull request from a branch of this repository or a fork, and return its number."""
 
     def edit_pull(self, number: int, title: str, body: str) -> None:
         """Change title and body."""
@@ -146,11 +194,15 @@ class Forge(Protocol):
     def close_pull(self, number: int, comment: str) -> None:
         """Comment, and close."""
 
-    def delete_branch(self, branch: str) -> None:
-        """Delete a branch; do nothing if there is none."""
+    def delete_branch(self, branch: str, fork: str = "") -> None:
+        """Delete a branch of this repository or a fork; do nothing if there is none."""
 
     def disconnect(self) -> None:
         """Close the connection."""
+
+
+def _login(author: Mapping[str, Any]) -> str:
+    return str(author.get("login") or author.get("username") or "")
 
 
 def log_call(log: CallLog | None, method: str, url: str, body: bytes, sent: bool) -> None:

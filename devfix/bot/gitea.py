@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +17,9 @@ import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import CallLog, Comment, PullRequest
+from devfix.bot.forge import Account, CallLog, Comment, PullRequest
+from devfix.bot.forks.fork import Fork
+from devfix.bot.forks.gitea import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -30,11 +32,10 @@ __all__ = ["GiteaForge"]
 _TIMEOUT_S = 60.0
 _RETRIES = 3  # of connections
 _PER_PAGE = 50
-_MARKERS = "<!-- devfix:"
 _DRAFT = "WIP: "
 _LABEL_COLOR = "#ededed"
 #: The states of commits in the words of :meth:`devfix.bot.forge.Forge.checks`.
-_CHECKS = {"success": "passed", "warning": "passed", "pending": "running"}
+_CHECKS = {"success": "passed", "warning": "passed", "skipped": "passed", "pending": "running"}
 #: The authors of what a job's own token writes.
 _ACTIONS_USERS = ("gitea-actions", "forgejo-actions")
 
@@ -59,7 +60,7 @@ class GiteaForge:
             timeout=_TIMEOUT_S,
             transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
         )
-        self._login: str | None = None  # owner of the token; None until requested
+        self._account = Account(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
     def disconnect(self) -> None:
         self._client.close()
@@ -70,21 +71,31 @@ class GiteaForge:
             return _pull(self._get(self._path(f"pulls/{number}")).json())
 
     def open_pulls(self) -> list[PullRequest]:
-        return self._own_pulls("open")
+        return self._pulls_from("open", self._repository)
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
-        found = [pull for pull in self._own_pulls("all") if pull.head_branch == branch]
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
+        found = [pull for pull in self._pulls_from("all", fork or self._repository) if pull.head_branch == branch]
         return sorted(found, key=lambda pull: -pull.number)
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
-            newest_first = map(_pull, self._pages(self._path("pulls"), state="all", sort="newest"))
-            found = list(takewhile(lambda pull: pull.created > moment, newest_first))
-        return [pull for pull in found if self._is_here(pull)]
+            updated_first = self._pages(self._path("pulls"), state="all", sort="recentupdate")  # none for creation
+            found = list(map(_pull, takewhile(lambda each: _time(each["updated_at"]) > moment, updated_first)))
+        return [pull for pull in found if pull.created > moment and _is_from(pull, self._repository)]
 
     def default_branch(self) -> str:
         with _one_line_errors("the repository"):
             return str(self._get(f"/repos/{self._repository}").json()["default_branch"])
+
+    def account(self) -> str:
+        return self._account.login()
+
+    def can_push(self) -> bool:
+        with _one_line_errors("the repository"):
+            found = self._get(f"/repos/{self._repository}").json()
+            return bool(
+                (found.get("permissions") or {}).get("push", True)
+            )  # if the server does not tell, the push does
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
@@ -99,7 +110,7 @@ class GiteaForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._get(self._path(f"issues/{number}/comments")).json()
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -107,9 +118,9 @@ class GiteaForge:
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             reviews = self._pages(self._path(f"pulls/{number}/reviews"))
-            own = [review["id"] for review in reviews if self._is_own(review.get("user") or {})]
+            own = [review["id"] for review in reviews if self._account.is_author(review.get("user") or {})]
             return [
-                self._read_comment(each)
+                self._account.read_comment(each)
                 for review in own
                 for each in self._get(self._path(f"pulls/{number}/reviews/{review}/comments")).json()
             ]
@@ -148,9 +159,14 @@ class GiteaForge:
         with _one_line_errors(f"a comment of #{number}"):
             self._send("DELETE", self._path(f"issues/comments/{comment.id}"))
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        document = {"head": branch, "base": base, "title": f"{_DRAFT}{title}" if draft else title, "body": body}
-        with _one_line_errors(f"a pull request from {branch}"):
+    def fork(self, owner: str) -> Fork:
+        with _one_line_errors(f"a fork of {self._repository}"):
+            return find_or_create(self._client, self._pages, self._repository, owner, self.account())
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
+        head = f"{fork.partition('/')[0]}:{branch}" if fork else branch
+        document = {"head": head, "base": base, "title": f"{_DRAFT}{title}" if draft else title, "body": body}
+        with _one_line_errors(f"a pull request from {head}"):
             return int(self._send("POST", self._path("pulls"), document).json()["number"])
 
     def edit_pull(self, number: int, title: str, body: str) -> None:
@@ -197,7 +213,7 @@ class GiteaForge:
 
     def merge_pull(self, pull: PullRequest, method: MergeMethod) -> None:
         with _one_line_errors(f"pull request #{pull.number}"):
-            document = {"Do": method, "head_commit_id": pull.head}
+            document = {"Do": method, "head_commit_id": pull.head}  # "do" since Gitea 1.26, which reads both
             self._send("POST", self._path(f"pulls/{pull.number}/merge"), document)
 
     def close_pull(self, number: int, comment: str) -> None:
@@ -205,33 +221,20 @@ class GiteaForge:
             self._send("POST", self._path(f"issues/{number}/comments"), {"body": comment})
             self._send("PATCH", self._path(f"pulls/{number}"), {"state": "closed"})
 
-    def delete_branch(self, branch: str) -> None:
+    def delete_branch(self, branch: str, fork: str = "") -> None:
         with _one_line_errors(f"branch {branch}"):
-            response = self._client.delete(self._path(f"branches/{quote(branch)}"))
+            response = self._client.delete(f"/repos/{fork or self._repository}/branches/{quote(branch)}")
             if response.status_code != 404:  # already deleted
                 response.raise_for_status()
 
-    def _own_pulls(self, state: str) -> list[PullRequest]:
+    def _pulls_from(self, state: str, repository: str) -> list[PullRequest]:
         with _one_line_errors("pull requests"):
             found = list(map(_pull, self._pages(self._path("pulls"), state=state)))
-        return [pull for pull in found if self._is_here(pull)]
+        return [pull for pull in found if _is_from(pull, repository)]
 
-    def _is_here(self, pull: PullRequest) -> bool:
-        """Whether a pull request comes from a branch of this repository."""
-        return pull.head_repository.lower() == self._repository.lower()
-
-    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
-        body, author = str(found.get("body") or ""), found.get("user") or {}
-        login = str(author.get("login") or "")
-        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
-
-    def _is_own(self, author: Mapping[str, Any]) -> bool:
-        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        if self._login is None:
-            response = self._client.get("/user")
-            self._login = str(response.json()["login"]) if response.is_success else ""
-        login = author.get("login")
-        return login == self._login if self._login else login in _ACTIONS_USERS
+    def _request_login(self) -> str:
+        response = self._client.get("/user")
+        return str(response.json()["login"]) if response.is_success else ""
 
     def _path(self, rest: str) -> str:
         return f"/repos/{self._repository}/{rest}"
@@ -243,14 +246,19 @@ class GiteaForge:
         return self._client.request(method, path, json=document).raise_for_status()
 
     def _pages(self, path: str, **query: str | int) -> Iterator[dict[str, Any]]:
-        """Yield the items of all pages; request a page when it is needed."""
-        number = 1
-        while True:
+        """Yield the items of all pages; request a page when it is needed.
+
+        Only some lists have links to further pages; each has the number of its items in ``X-Total-Count``.
+        """
+        seen = 0
+        for number in count(1):
             response = self._get(path, **query, page=number, limit=_PER_PAGE)
-            yield from response.json() or ()
-            if "next" not in response.links:
+            items = response.json() or ()
+            yield from items
+            seen += len(items)
+            total = response.headers.get("X-Total-Count", "")
+            if not items or (seen >= int(total) if total else "next" not in response.links):
                 return
-            number += 1
 
     def _download(self, path: str, limit: int, **query: str) -> bytes | None:
         """Return a file's content; ``None`` if there is none."""
@@ -289,6 +297,11 @@ def _message(error: httpx.HTTPStatusError) -> str:
     return f" {str(found)[:300]}"
 
 
+def _is_from(pull: PullRequest, repository: str) -> bool:
+    """Return whether a pull request comes from a branch of a repository."""
+    return pull.head_repository.lower() == repository.lower()
+
+
 def _pull(found: Mapping[str, Any]) -> PullRequest:
     head, base = found["head"], found["base"]
     return PullRequest(
@@ -302,7 +315,11 @@ def _pull(found: Mapping[str, Any]) -> PullRequest:
         base=str(base["sha"]),
         base_branch=str(base["ref"]),
         labels=tuple(str(label["name"]) for label in found.get("labels") or ()),
-        created=datetime.fromisoformat(str(found["created_at"]).replace("Z", "+00:00")),
+        created=_time(found["created_at"]),
         url=str(found.get("html_url") or ""),
         draft=bool(found.get("draft")) or str(found["title"]).startswith(_DRAFT),
     )
+
+
+def _time(text: object) -> datetime:
+    return datetime.fromisoformat(str(text).replace("Z", "+00:00"))

@@ -19,7 +19,9 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
 from devfix.bot.dry_run import DryRunTransport
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest
+from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest
+from devfix.bot.forks.fork import Fork
+from devfix.bot.forks.github import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -30,7 +32,6 @@ __all__ = ["GitHubForge", "repositories_of"]
 
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
-_MARKERS = "<!-- devfix:"
 _FAILED_CHECKS = {"failure", "timed_out", "cancelled", "action_required", "error", "startup_failure", "stale"}
 
 logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
@@ -54,7 +55,7 @@ class GitHubForge:
         self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
-        self._login: str | None = None  # owner of the token; None until requested
+        self._account = Account(self._request_login, lambda author: author.get("type") == "Bot")
 
     def disconnect(self) -> None:
         self._github.__exit__(None, None, None)
@@ -69,9 +70,9 @@ class GitHubForge:
             found = [_pull(each) for each in self._all(self._rest.pulls.list, state="open")]
         return [pull for pull in found if pull.head_repository.lower() == self._repository.lower()]
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
         with _one_line_errors(f"pull requests of {branch}"):
-            head = f"{self._owner}:{branch}"
+            head = f"{fork.partition('/')[0] or self._owner}:{branch}"
             found = [_pull(each) for each in self._all(self._rest.pulls.list, state="all", head=head)]
         return sorted((pull for pull in found if pull.head_branch == branch), key=lambda pull: -pull.number)
 
@@ -84,6 +85,14 @@ class GitHubForge:
     def default_branch(self) -> str:
         with _one_line_errors("the repository"):
             return str(self._rest.repos.get(self._owner, self._name).json()["default_branch"])
+
+    def account(self) -> str:
+        return self._account.login()
+
+    def can_push(self) -> bool:
+        with _one_line_errors("the repository"):
+            found: Any = self._rest.repos.get(self._owner, self._name).json()
+            return bool((found.get("permissions") or {}).get("push", True))  # if GitHub does not tell, the push does
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         owner, name = self._owner, self._name
@@ -111,17 +120,17 @@ class GitHubForge:
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"comments of #{number}"):
             found = self._all(self._rest.issues.list_comments, issue_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def reviews(self, number: int) -> list[Comment]:
         with _one_line_errors(f"reviews of #{number}"):
             found = self._all(self._rest.pulls.list_reviews, pull_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def inline_comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"inline comments of #{number}"):
             found = self._all(self._rest.pulls.list_review_comments, pull_number=number)
-            return [self._read_comment(each) for each in found]
+            return [self._account.read_comment(each) for each in found]
 
     def clone_url(self, repository: str) -> str:
         owner, _, name = repository.partition("/")
@@ -163,10 +172,15 @@ class GitHubForge:
         with _one_line_errors(f"a comment of #{number}"):
             self._rest.pulls.delete_review_comment(self._owner, self._name, comment_id=int(comment.id))
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
-        with _one_line_errors(f"a pull request from {branch}"):
+    def fork(self, owner: str) -> Fork:
+        with _one_line_errors(f"a fork of {self._repository}"):
+            return find_or_create(self._rest, self._repository, owner, self.account())
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
+        head = f"{fork.partition('/')[0]}:{branch}" if fork else branch
+        with _one_line_errors(f"a pull request from {head}"):
             response = self._rest.pulls.create(
-                self._owner, self._name, head=branch, base=base, title=title, body=body, draft=draft
+                self._owner, self._name, head=head, base=base, title=title, body=body, draft=draft
             )
             return int(response.json()["number"])
 
@@ -221,27 +235,20 @@ class GitHubForge:
             self._rest.issues.create_comment(self._owner, self._name, issue_number=number, body=comment)
             self._rest.pulls.update(self._owner, self._name, pull_number=number, state="closed")
 
-    def delete_branch(self, branch: str) -> None:
+    def delete_branch(self, branch: str, fork: str = "") -> None:
+        owner, _, name = (fork or self._repository).partition("/")
         with _one_line_errors(f"branch {branch}"):
             try:
-                self._rest.git.delete_ref(self._owner, self._name, f"heads/{branch}")
+                self._rest.git.delete_ref(owner, name, f"heads/{branch}")
             except RequestFailed as error:
                 if error.response.status_code not in (404, 422):  # already deleted
                     raise
 
-    def _read_comment(self, found: Mapping[str, Any]) -> Comment:
-        body, author = str(found.get("body") or ""), found.get("user") or {}
-        login = str(author.get("login") or "")
-        return Comment(str(found["id"]), body, login, _MARKERS in body and self._is_own(author))
-
-    def _is_own(self, author: Mapping[str, Any]) -> bool:
-        """Whether the token's owner is the author: anyone can write a marker, and only own comments are edited."""
-        if self._login is None:
-            try:
-                self._login = str(self._rest.users.get_authenticated().json()["login"])
-            except RequestFailed:  # a job's token belongs to an app, which has no access
-                self._login = ""
-        return author.get("login") == self._login if self._login else author.get("type") == "Bot"
+    def _request_login(self) -> str:
+        try:
+            return str(self._rest.users.get_authenticated().json()["login"])
+        except RequestFailed:  # a job's token belongs to an app, which has no access
+            return ""
 
     def _all(self, method: Callable[..., Any], **parameters: Any) -> list[dict[str, Any]]:
         """Return the items of all pages."""

@@ -11,12 +11,14 @@ from typing import Any
 
 import gitlab
 import requests
-from gitlab.exceptions import GitlabAuthenticationError, GitlabError, GitlabGetError, GitlabHeadError
+from gitlab.exceptions import GitlabError, GitlabGetError, GitlabHeadError
 from requests.adapters import HTTPAdapter
 
 from devfix.bot.diff_lines import visible_lines
-from devfix.bot.discovery import HostedRepository
-from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest, log_call
+from devfix.bot.discovery import Filters, HostedRepository
+from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest, log_call
+from devfix.bot.forks import gitlab as forks
+from devfix.bot.forks.fork import Fork
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
@@ -26,7 +28,6 @@ from devfix.vcs.redaction import redacted
 __all__ = ["GitLabForge", "projects_of"]
 
 _TIMEOUT_S = 60.0
-_MARKERS = "<!-- devfix:"
 _STATES = {"opened": "open", "locked": "open"}
 _PIPELINE_STATES = {
     **dict.fromkeys(("failed", "canceled"), "failed"),
@@ -58,7 +59,7 @@ class GitLabForge:
         )
         self._repository = repository
         self._project = self._gitlab.projects.get(repository, lazy=True)
-        self._user_id: int | None = None
+        self._account = Account(self._request_login)
 
     def disconnect(self) -> None:
         self._gitlab.session.close()
@@ -73,10 +74,11 @@ class GitLabForge:
             found = self._project.mergerequests.list(state="opened", iterator=True)
             return [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
 
-    def pulls_from_branch(self, branch: str) -> list[PullRequest]:
+    def pulls_from_branch(self, branch: str, fork: str = "") -> list[PullRequest]:
         with _one_line_errors(f"merge requests of {branch}"):
+            source = self._gitlab.projects.get(fork).id if fork else None
             found = self._project.mergerequests.list(source_branch=branch, iterator=True)
-            pulls = [self._pull(each) for each in found if each.source_project_id == each.target_project_id]
+            pulls = [self._pull(each) for each in found if each.source_project_id == (source or each.target_project_id)]
         return sorted(pulls, key=lambda pull: -pull.number)
 
     def pulls_since(self, moment: datetime) -> list[PullRequest]:
@@ -87,6 +89,13 @@ class GitLabForge:
     def default_branch(self) -> str:
         with _one_line_errors("the project"):
             return str(self._gitlab.projects.get(self._repository).default_branch)
+
+    def account(self) -> str:
+        return self._account.login()
+
+    def can_push(self) -> bool:
+        with _one_line_errors("the project"):
+            return forks.can_push(self._gitlab.projects.get(self._repository).attributes)
 
     def read_file(self, path: str, revision: str) -> bytes | None:
         with _one_line_errors(path):
@@ -107,7 +116,10 @@ class GitLabForge:
 
     def comments(self, number: int) -> list[Comment]:
         with _one_line_errors(f"notes of !{number}"):
-            return [self._read_comment(each.asdict()) for each in self._merge_request(number).notes.list(iterator=True)]
+            return [
+                self._account.read_comment(each.asdict())
+                for each in self._merge_request(number).notes.list(iterator=True)
+            ]
 
     def reviews(self, number: int) -> list[Comment]:
         return self.comments(number)
@@ -118,7 +130,7 @@ class GitLabForge:
             for discussion in self._merge_request(number).discussions.list(iterator=True):
                 for note in discussion.attributes["notes"]:
                     if note.get("position"):
-                        comment = self._read_comment(note)
+                        comment = self._account.read_comment(note)
                         found.append(replace(comment, id=f"{discussion.id}/{comment.id}"))
             return found
 
@@ -165,16 +177,23 @@ class GitLabForge:
         with _one_line_errors(f"a note of !{number}"):
             self._gitlab.http_delete(f"{self._path(number)}/discussions/{discussion}/notes/{note}")
 
-    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool) -> int:
+    def fork(self, owner: str) -> Fork:
+        with _one_line_errors(f"a fork of {self._repository}"):
+            return forks.find_or_create(self._gitlab, self._repository, owner, self.account())
+
+    def open_pull(self, branch: str, base: str, title: str, body: str, draft: bool, fork: str = "") -> int:
         full_title = f"Draft: {title}" if draft else title
         with _one_line_errors(f"a merge request from {branch}"):
-            created = self._project.mergerequests.create(
+            source = self._gitlab.projects.get(fork, lazy=True) if fork else self._project
+            target = {"target_project_id": self._gitlab.projects.get(self._repository).id} if fork else {}
+            created = source.mergerequests.create(
                 {
                     "source_branch": branch,
                     "target_branch": base,
                     "title": full_title,
                     "description": body,
                     "remove_source_branch": True,
+                    **target,
                 }
             )
             return int(created.attributes.get("iid") or 0)
@@ -187,12 +206,16 @@ class GitLabForge:
 
     def add_labels(self, number: int, labels: Sequence[str]) -> None:
         with _one_line_errors(f"labels of !{number}"):
-            self._project.mergerequests.update(number, {"add_labels": ",".join(labels)})
+            self._project.mergerequests.update(number, {"add_labels": list(labels)})
 
     def request_reviews(self, number: int, reviewers: Sequence[str]) -> None:
         with _one_line_errors(f"reviewers of !{number}"):
-            users = [user for name in reviewers for user in self._gitlab.users.list(username=name, get_all=False)]
-            self._project.mergerequests.update(number, {"reviewer_ids": [int(user.id) for user in users]})
+            users = {name: self._gitlab.users.list(username=name, get_all=False) for name in reviewers}
+            identifiers = [int(user.id) for found in users.values() for user in found]
+            if identifiers:
+                self._project.mergerequests.update(number, {"reviewer_ids": identifiers})
+        if missing := [name for name, found in users.items() if not found]:
+            raise BotError(f"GitLab: reviewers of !{number}: not users, so they cannot review: {', '.join(missing)}")
 
     def checks(self, pull: PullRequest) -> str:
         with _one_line_errors(f"pipelines of !{pull.number}"):
@@ -216,10 +239,10 @@ class GitLabForge:
             self._merge_request(number).notes.create({"body": comment})
             self._project.mergerequests.update(number, {"state_event": "close"})
 
-    def delete_branch(self, branch: str) -> None:
+    def delete_branch(self, branch: str, fork: str = "") -> None:
         with _one_line_errors(f"branch {branch}"):
             try:
-                self._project.branches.delete(branch)
+                self._gitlab.projects.get(fork or self._repository, lazy=True).branches.delete(branch)
             except GitlabError as error:
                 if error.response_code != 404:  # already deleted
                     raise
@@ -230,16 +253,11 @@ class GitLabForge:
     def _path(self, number: int) -> str:
         return f"/projects/{self._project.encoded_id}/merge_requests/{number}"
 
-    def _read_comment(self, note: Mapping[str, Any]) -> Comment:
-        if self._user_id is None:
-            try:
-                self._user_id = int(self._gitlab.http_get("/user")["id"])  # type: ignore[index]  # always an object
-            except (GitlabError, GitlabAuthenticationError):
-                self._user_id = 0
-        author = note.get("author") or {}
-        body = str(note.get("body") or "")
-        is_own = _MARKERS in body and bool(self._user_id) and author.get("id") == self._user_id
-        return Comment(str(note["id"]), body, str(author.get("username") or ""), is_own)
+    def _request_login(self) -> str:
+        try:
+            return str(self._gitlab.http_get("/user")["username"])  # type: ignore[index]  # always an object
+        except GitlabError:
+            return ""
 
     def _pull(self, found: Any) -> PullRequest:
         same = found.source_project_id == found.target_project_id
@@ -260,20 +278,29 @@ class GitLabForge:
         )
 
 
-def projects_of(api: str, token: str, group: str, language: str) -> list[HostedRepository]:
-    """Return the projects of a group and its subgroups; with a language, only those that contain it."""
-    wanted = {"with_programming_language": language} if language else {}
+def projects_of(api: str, token: str, group: str, filters: Filters) -> Iterator[HostedRepository]:
+    """Yield the projects of a group and its subgroups that pass filters.
+
+    GitLab lists the projects of a group without their languages, so each project that passes the other filters takes
+    one more request if there is a filter for the language.
+    """
+    others = replace(filters, language="")
     with _one_line_errors(f"projects of {group}"):
         client = gitlab.Gitlab(api, private_token=token or None, timeout=_TIMEOUT_S, retry_transient_errors=True)
-        found = client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True, **wanted)
-        return [_project(each.attributes, language) for each in found]
+        for project in client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True):
+            found = _project(project.attributes)
+            if filters.language and others.keep(found):
+                shares: Any = client.http_get(f"/projects/{project.id}/languages")
+                found = replace(found, languages=frozenset(map(str.lower, shares)))
+            if filters.keep(found):
+                yield found
 
 
-def _project(found: Mapping[str, Any], language: str) -> HostedRepository:
+def _project(found: Mapping[str, Any]) -> HostedRepository:
     active = found.get("last_activity_at")
     return HostedRepository(
         url=str(found["http_url_to_repo"]),
-        languages=frozenset([language]),  # the server has selected them
+        languages=frozenset(),
         stars=int(found.get("star_count") or 0),
         archived=bool(found.get("archived")),
         fork=bool(found.get("forked_from_project")),

@@ -14,10 +14,11 @@ from devfix.bot.branches import Proposal, check_can_propose, parse_forge_url, pr
 from devfix.bot.connect import connected
 from devfix.bot.environment import CIEnvironment, read_token
 from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
+from devfix.bot.forks.fork import Fork
 from devfix.bot.push import Remote
 from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.migrate.changes import Change, ChangeState
-from devfix.migrate.proposing import ForgeError, MergeMethod, Progress, Refused
+from devfix.migrate.proposing import ForgeError, MergeMethod, Opened, Progress, Refused
 from devfix.migrate.record import Record
 from devfix.vcs import hunks
 from devfix.vcs.commits import Commit
@@ -36,22 +37,23 @@ class HostedForges:
         with _translated_errors():
             check_can_propose(source)
 
-    def open(self, record: Record, change: Change) -> tuple[str, str]:
+    def open(self, record: Record, change: Change) -> Opened:
         """Push the patch and open the pull request, or update the open one."""
         with _connected(record) as (environment, forge):
             patch = record.patch.encode("utf-8", "surrogateescape")
             fingerprint = hashlib.sha256(patch).hexdigest()
-            pulls = forge.pulls_from_branch(change.branch)
+            fork = _fork(forge, change)
+            pulls = forge.pulls_from_branch(change.branch, fork.repository)
             existing = next((pull for pull in pulls if pull.state == "open"), None)
             if existing is not None:
                 raise_if_stopped(existing, forge.comments(existing.number))
             else:
                 refuse_reproposal(pulls, fingerprint)
             body = templates.pull_request(
-                _manifest(record), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
+                _manifest(record, change), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
             )
             message = f"{change.message}\n\n{_fixed_list(record)}"
-            remote = Remote(forge.clone_url(environment.repository), read_token(environment.kind, os.environ))
+            remote = _remote(forge, environment, fork)
             commit = Commit(record.commit, patch, message, change.author, change.owner)
             pushed = remote.push(commit, change.branch, is_bot_branch=True)
             proposal = Proposal(
@@ -62,9 +64,10 @@ class HostedForges:
                 change.draft,
                 change.labels,
                 change.reviewers,
+                fork.repository,
             )
-            number, _ = propose(forge, existing, proposal)
-            return forge.pull(number).url, pushed
+            found = propose(forge, existing, proposal)
+            return Opened(forge.pull(found.number).url, pushed, fork.repository, redacted(found.problem))
 
     def progress(self, record: Record, change: Change) -> Progress:
         """Return the state of a pull request."""
@@ -80,7 +83,7 @@ class HostedForges:
         with _connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
-            if not _is_unchanged(record, pull):
+            if pull.head != change.commit:
                 raise Refused("somebody else pushed to its branch: look at it, and merge it yourself")
             if pull.draft:
                 raise Refused("it is a draft: mark it as ready, or set draft = false in the plan")
@@ -96,8 +99,8 @@ class HostedForges:
             raise_if_stopped(pull, forge.comments(pull.number))
             if pull.state == "open":
                 forge.close_pull(pull.number, comment)
-            if pull.state != "merged" and _is_unchanged(record, pull):
-                forge.delete_branch(change.branch)
+            if pull.state != "merged" and pull.head == change.commit:
+                forge.delete_branch(change.branch, change.repository)
 
 
 @contextmanager
@@ -127,9 +130,22 @@ def _pull(forge: Forge, change: Change) -> PullRequest:
     return forge.pull(int(number))
 
 
-def _is_unchanged(record: Record, pull: PullRequest) -> bool:
-    """Return whether the branch is at the commit that devfix pushed."""
-    return record.published is not None and pull.head == record.published.commit
+def _fork(forge: Forge, change: Change) -> Fork:
+    """Return the fork that has the branch, or shall have it; its repository is empty if no fork is needed."""
+    if change.url:
+        return Fork(change.repository)
+    if change.fork == "always" or (change.fork == "auto" and not forge.can_push()):
+        return forge.fork(change.fork_owner)
+    return Fork("")
+
+
+def _remote(forge: Forge, environment: CIEnvironment, fork: Fork) -> Remote:
+    """Return the repository that gets the branch."""
+    token = read_token(environment.kind, os.environ)
+    own = forge.clone_url(environment.repository)
+    if not fork.repository:
+        return Remote(own, token)
+    return Remote(forge.clone_url(fork.repository), token, source=own, is_new=fork.is_new)
 
 
 def _group(branch: str) -> str:
@@ -148,7 +164,7 @@ def _fixed_list(record: Record) -> str:
     )
 
 
-def _manifest(record: Record) -> dict[str, Any]:
+def _manifest(record: Record, change: Change) -> dict[str, Any]:
     """Return what :func:`devfix.bot.templates.pull_request` shows, as in schema/artifact-2.json."""
     return {
         "tool": f"devfix {record.tool}",
@@ -158,6 +174,7 @@ def _manifest(record: Record) -> dict[str, Any]:
         "problems": [{key: each[key] for key in ("path", "line", "message")} for each in record.problems],
         "evidence": None if record.verdict is None else evidence(record.verdict),
         "not_verified": "the plan has no script that verifies it",
+        "scope": None if change.owners is None else {"owners": list(change.owners), "parts": len(record.parts)},
     }
 
 

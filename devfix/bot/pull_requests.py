@@ -241,7 +241,10 @@ def _propose(
             is_bot_branch=True,
         )
     proposal = Proposal(change.branch, base, change.title, change.body, settings.draft, settings.labels)
-    number, done = propose(forge, existing, proposal)
+    found = propose(forge, existing, proposal)
+    if found.problem:
+        raise BotError(found.problem)
+    number, done = found.number, found.done
     return f"{change.group}: #{number} {done}" if done.startswith("is") else f"{change.group}: {done} #{number}"
 
 

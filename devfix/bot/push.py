@@ -10,9 +10,11 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from devfix.bot.environment import Token
+from devfix.bot.forks.fork import attempts
 from devfix.bot.skip_reasons import BotError, Skipped
 from devfix.vcs.commits import Commit, check_replaceable, create_commit
 from devfix.vcs.git import Git, GitError
+from devfix.vcs.redaction import redacted
 
 __all__ = ["TRAILER", "Remote"]
 
@@ -26,12 +28,16 @@ class Remote:
     Args:
         url: the clone URL.
         token: the token for pushes, passed to git through a pipe: never in an argument, variable or file.
+        source: the clone URL of the repository of which this one is a fork; empty if it is none.
+        is_new: whether the fork was just created: wait until it can be read.
 
     """
 
-    def __init__(self, url: str, token: Token) -> None:
+    def __init__(self, url: str, token: Token, source: str = "", *, is_new: bool = False) -> None:
         self.url = url
         self._token = token
+        self._source = source
+        self._is_new = is_new
 
     def push(self, commit: Commit, branch: str, *, is_bot_branch: bool) -> str:
         """Create a commit and push it.
@@ -60,9 +66,12 @@ class Remote:
 
     def _push(self, git: Git, commit: Commit, branch: str, is_bot_branch: bool) -> str:
         git("init", "--quiet", "--bare")
+        if self._source:
+            self._wait_until_filled(git)
         remote_tip = self._run_authenticated(git, "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
-        commits = [commit.parent] if not remote_tip or not is_bot_branch else [commit.parent, remote_tip]
-        self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", *commits)
+        self._fetch_parent(git, commit.parent)
+        if remote_tip and is_bot_branch:
+            self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", remote_tip)
         if not is_bot_branch and remote_tip != commit.parent:
             raise Skipped(f"branch {branch} has new commits since the analysis")
         if not is_bot_branch and TRAILER in git("log", "-1", "--format=%B", commit.parent):
@@ -76,6 +85,26 @@ class Remote:
                 git, "push", "--quiet", *([lease] if is_bot_branch else []), "origin", f"{created}:refs/heads/{branch}"
             )
         return created
+
+    def _wait_until_filled(self, git: Git) -> None:
+        for is_patient in attempts():
+            try:
+                if self._run_authenticated(git, "ls-remote", "--heads", "origin"):
+                    return
+            except GitError:
+                if not (self._is_new and is_patient):
+                    raise
+        raise BotError(f"the fork {redacted(self.url)} is still empty: run devfix migrate open later")
+
+    def _fetch_parent(self, git: Git, parent: str) -> None:
+        """Fetch the parent; a fork that lacks it gets its whole history, because a push cannot create a shallow one."""
+        try:
+            self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", parent)
+        except GitError:
+            if not self._source:
+                raise
+            source = Git(git.folder, self._source)
+            self._run_authenticated(source, "fetch", "--quiet", "--no-tags", "origin", parent)
 
     def _run_authenticated(self, git: Git, *arguments: str) -> str:
         """Run a git command that contacts the forge."""

@@ -48,7 +48,7 @@ def pull_request(document: Mapping[str, Any], group: str, patch: str, diff: str)
     """Return the body of a pull request of ``devfix bot open``.
 
     Args:
-        document: the manifest as in schema/artifact-2.json.
+        document: the manifest as in schema/artifact-2.json; ``scope`` says whose files a part of a split patch has.
         group: the group of rules.
         patch: the patch's SHA-256.
         diff: the patch.
@@ -57,6 +57,7 @@ def pull_request(document: Mapping[str, Any], group: str, patch: str, diff: str)
     fixed = [item for item in document["findings"] if item["status"] == "fixed"]
     parts = [
         _introduction(len(fixed), len(document["files"])),
+        _scope(document.get("scope")),
         "Only the lines of these fixes change; the patched files were analysed again.",
         _rules(fixed),
         _details(fixed),
@@ -76,6 +77,20 @@ def _introduction(bugs: int, files: int) -> str:
     return (
         f"This fixes {_count(bugs, 'device bug')} in {_count(files, 'file')}:"
         " tensors or modules that are on the CPU while the model is on the accelerator, or vice versa."
+    )
+
+
+def _scope(scope: Mapping[str, Any] | None) -> str:
+    """Return whose files a pull request changes, if the fixes of a repository are split by owners."""
+    if scope is None:
+        return ""
+    owners = ", ".join(code(owner) for owner in scope["owners"])
+    text = f"Owners of these files: {owners}." if owners else "These files have no owner in CODEOWNERS."
+    if scope["parts"] == 1:
+        return text
+    return (
+        f"{text} This is one of {scope['parts']} changes, because the fixes of this repository are split by owners."
+        " Each can be merged alone, in any order; the runs under *Evidence* are runs with all of them."
     )
 
 

@@ -76,7 +76,7 @@ def overview(state: State) -> Overview:
         if entry.outcome is RepositoryOutcome.FAILED and (record := state.record(entry)) is not None:
             reason = _LOCATION.sub("", record.reason).replace(record.repository, "REPOSITORY")
             causes[record.stage, reason] += 1
-        if (change := state.change(entry)) is not None:
+        for change in state.changes(entry):
             changes[change.state] += 1
             if change.reason:
                 causes["pull request", change.reason] += 1

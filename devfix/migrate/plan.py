@@ -18,6 +18,8 @@ from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules,
 from devfix.migrate.plan_lines import Lines
 from devfix.migrate.task import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
 from devfix.sources.digest import digest
+from devfix.vcs.codeowners import Dialect
+from devfix.vcs.hosts import UnknownHost, host_of
 from devfix.vcs.redaction import redacted
 
 if sys.version_info >= (3, 11):
@@ -133,13 +135,22 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
     result = publishing(table, merged, ref, folder)
     if result.kind in ("push", "pull-request") and result.branch == ref:
         raise table.error(f"the branch {ref!r} would be overwritten: choose another one", "branch", "ref")
+    if result.fork != "never" and result.kind == "push":
+        raise table.error('a fork needs a pull request: set result = "pull-request"', "fork", "result")
+    if table.text("fork-owner") and result.fork == "never":
+        raise table.error('fork-owner has no effect: set fork = "auto" or "always"', "fork-owner", "fork")
+    if result.split and result.kind == "patch":
+        raise table.error('split needs branches: set result = "branch", "push" or "pull-request"', "split", "result")
     keep = table.flag("keep-mirror", merged.get("keep-mirror", True))
     if result.kind == "branch" and not keep:
         raise table.error("the branch would be deleted with its mirror: push it, or set keep-mirror", "keep-mirror")
+    source = _source(where, value, os.path.dirname(table.file))
+    if result.split or result.owner_reviews:
+        result = replace(result, dialect=_dialect(source))
     return Task(
         number=0,
         name=slug(table.text("name")) if "name" in table.values else "",
-        source=_source(where, value, os.path.dirname(table.file)),
+        source=source,
         ref=ref,
         folder=folder,
         select=select,
@@ -159,6 +170,14 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
 def _is_url(text: str) -> bool:
     scheme, colon, _ = text.partition("://")
     return (bool(colon) and scheme.lower() in _SCHEMES) or _SCP.fullmatch(text) is not None
+
+
+def _dialect(source: str) -> Dialect | None:
+    """Return the forge of a source; ``None`` for a path, and a host that devfix does not know."""
+    try:
+        return host_of(source, os.environ).kind
+    except UnknownHost:
+        return None
 
 
 def _source(where: str, value: str, base: str) -> str:

@@ -22,6 +22,9 @@ from devfix.vcs.commits import split_author
 __all__ = ["Table", "defaults", "is_ref", "publishing", "rules", "verification"]
 
 _RESULTS = ("patch", "branch", "push", "pull-request")
+_FORKS = ("never", "auto", "always")
+_OWNERS = "owners"
+_SPLITS = ("none", _OWNERS)
 _VERIFY_KEYS = ("script", "args", "module", "python", "setup", "device", "max-steps", "timeout", "memory")
 #: Choices of ``devfix verify --device``; importing them from their module would be slow.
 _DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
@@ -52,7 +55,7 @@ class Table:
     #: Keys that may stand in ``[defaults]`` and in each ``[[repository]]``.
     SHARED: ClassVar[tuple[str, ...]] = (
         *("select", "ignore", "severity", "unsafe-fixes", "verify"),
-        *("result", "branch", "author", "message", "labels", "reviewers", "draft"),
+        *("result", "branch", "author", "message", "labels", "reviewers", "draft", "fork", "fork-owner", "split"),
         *("timeout", "memory", "keep-mirror"),
     )
     #: Keys that may stand in ``[defaults]`` only.
@@ -166,11 +169,16 @@ def publishing(table: Table, merged: Mapping[str, Any], ref: str, folder: str) -
     message = combined.text("message", Publishing.message).strip()
     if not message:
         raise table.error("message must not be empty", "message")
+    owner_reviews = combined.values.get("reviewers") == _OWNERS
     return Publishing(
         *(kind, branch, author, message),
         labels=combined.texts("labels"),
-        reviewers=combined.texts("reviewers"),
+        reviewers=() if owner_reviews else combined.texts("reviewers"),
         draft=combined.flag("draft", Publishing.draft),
+        fork=combined.one_of("fork", _FORKS, Publishing.fork),
+        fork_owner=combined.text("fork-owner"),
+        split=combined.one_of("split", _SPLITS, "none") == _OWNERS,
+        owner_reviews=owner_reviews,
         limits=_limits(combined),
     )
 

@@ -12,16 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from devfix.migrate.changes import Change, ChangeState
+from devfix.migrate.parts import record_of, with_published
 from devfix.migrate.record import Published, Record
+from devfix.migrate.results import complete
 from devfix.migrate.state import Entry, State
 from devfix.migrate.task import Limits
 from devfix.migrate.window import Window
 
-__all__ = ["ForgeError", "Forges", "MergeMethod", "Progress", "Proposals", "Refused", "load_forges"]
+__all__ = ["ForgeError", "Forges", "MergeMethod", "Opened", "Progress", "Proposals", "Refused", "load_forges"]
 
 _IMPLEMENTATION = "devfix.bot.migration"
 _MAX_ERRORS = 3  # in sequence: the token or the network is at fault
 _HOUR_S = 3600.0
+_Key = tuple[bytes, tuple[str, ...] | None]  # identity of the entry, owners of the change
 
 MergeMethod = Literal["merge", "squash", "rebase"]
 
@@ -52,6 +55,24 @@ class Progress:
     draft: bool = False
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A pull request that was opened or updated.
+
+    Attributes:
+        url: its address.
+        commit: the commit that was pushed.
+        repository: the fork that has the branch; empty for the repository itself.
+        problem: why it has not all labels and reviewers; empty otherwise.
+
+    """
+
+    url: str
+    commit: str
+    repository: str = ""
+    problem: str = ""
+
+
 class Forges(Protocol):
     """The forges of a migration.
 
@@ -61,8 +82,8 @@ class Forges(Protocol):
     def check(self, source: str) -> None:
         """Check that there is a token for the forge of a repository."""
 
-    def open(self, record: Record, change: Change) -> tuple[str, str]:
-        """Push the patch and open the pull request, or update the open one; return its URL and its commit.
+    def open(self, record: Record, change: Change) -> Opened:
+        """Push the patch, to a fork if the change asks for one, and open the pull request, or update the open one.
 
         Raises:
             Refused: see :class:`Refused`.
@@ -81,7 +102,7 @@ class Forges(Protocol):
         """
 
     def close(self, record: Record, change: Change, comment: str) -> None:
-        """Comment, close the pull request, and delete its branch unless somebody else pushed to it.
+        """Comment, close the pull request, and delete its branch unless somebody else pushed to it; a fork stays.
 
         Raises:
             Refused: a person stopped devfix in this pull request.
@@ -119,15 +140,15 @@ class Proposals:
         self._state, self._forges, self._limits, self._now = state, forges, limits, now
         self._errors = 0
         self._refreshed = False
-        self._open: set[bytes] = set()  # identities
+        self._open: set[_Key] = set()
         self._opened: list[float] = []  # moments within the last hour
         self.stopped = ""
         for entry in state.latest():
-            change = state.change(entry)
-            if change is not None and change.state is ChangeState.OPEN:
-                self._open.add(entry.identity)
-            if change is not None and change.opened > now() - _HOUR_S:
-                self._opened.append(change.opened)
+            for change in state.changes(entry):
+                if change.state is ChangeState.OPEN:
+                    self._open.add((entry.identity, change.owners))
+                if change.opened > now() - _HOUR_S:
+                    self._opened.append(change.opened)
 
     def offer(self, entry: Entry, record: Record, change: Change) -> tuple[Entry, Record, Change]:
         """Open or update a pull request if the limits allow it; return what is stored afterwards.
@@ -137,11 +158,15 @@ class Proposals:
 
         """
         is_settled = change.state in (ChangeState.MERGED, ChangeState.CLOSED, ChangeState.REFUSED)
-        is_current = record.published is not None and record.published.url and record.published.commit
+        offered = record_of(record, change)
+        if offered is None:  # its files need no fix any more
+            return entry, record, change
+        before = offered.published
+        is_current = before is not None and before.url and before.commit
         if is_settled or is_current or (change.state is ChangeState.WAITING and not self._may_open()):
             return entry, record, change
         try:
-            url, commit = self._forges.open(record, change)
+            opened = self._forges.open(record_of(complete(record), change) or offered, change)
         except Refused as error:
             change = replace(change, state=ChangeState.REFUSED, reason=str(error))
         except ForgeError as error:
@@ -152,12 +177,20 @@ class Proposals:
         else:
             self._errors = 0
             if change.state is ChangeState.WAITING:
-                self._open.add(entry.identity)
+                self._open.add((entry.identity, change.owners))
                 self._opened.append(self._now())
                 change = replace(change, opened=self._now())
-            change = replace(change, state=ChangeState.OPEN, url=url, reason="")
-            path = "" if record.published is None else record.published.path
-            record = replace(record, published=Published("pull-request", path, change.branch, commit, url=url))
+            change = replace(
+                change,
+                state=ChangeState.OPEN,
+                url=opened.url,
+                commit=opened.commit,
+                repository=opened.repository,
+                reason=opened.problem,
+            )
+            path = "" if before is None else before.path
+            published = Published("pull-request", path, change.branch, opened.commit, url=opened.url)
+            record = with_published(record, change, published)
         return self._state.replace_change(entry, record, change), record, change
 
     def _may_open(self) -> bool:
@@ -185,22 +218,26 @@ class Proposals:
             self._open.clear()
             for entry, _, change in self.refreshed():
                 if change.state is ChangeState.OPEN:
-                    self._open.add(entry.identity)
+                    self._open.add((entry.identity, change.owners))
 
     def refreshed(self) -> list[tuple[Entry, Record, Change]]:
         """Return all pull requests, with the state that the forge reports for open ones; store what changed."""
         found = []
         for entry in self._state.latest():
-            change, record = self._state.change(entry), self._state.record(entry) if entry.has_change else None
-            if change is None or record is None:
+            record = self._state.record(entry) if entry.has_change else None
+            if record is None:
                 continue
-            if change.state is ChangeState.OPEN:
-                try:
-                    state = self._forges.progress(record, change).state
-                except ForgeError:
-                    state = change.state
-                if state is not change.state:
-                    change = replace(change, state=state)
-                    entry = self._state.replace_change(entry, record, change)
-            found.append((entry, record, change))
+            for change in self._state.changes(entry):
+                refreshed = self._refreshed_change(record, change)
+                if refreshed != change:
+                    entry = self._state.replace_change(entry, record, refreshed)
+                found.append((entry, record, refreshed))
         return found
+
+    def _refreshed_change(self, record: Record, change: Change) -> Change:
+        if change.state is not ChangeState.OPEN:
+            return change
+        try:
+            return replace(change, state=self._forges.progress(record, change).state)
+        except ForgeError:
+            return change

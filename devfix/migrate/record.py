@@ -17,6 +17,7 @@ from devfix import __version__
 __all__ = [
     "MOST_LOSSES",
     "SCHEMA_VERSION",
+    "Part",
     "Published",
     "Record",
     "RecordError",
@@ -129,6 +130,24 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Part:
+    """The part of a patch for some owners.
+
+    Attributes:
+        owners: the owners of its files, sorted, as CODEOWNERS writes them; empty if nobody owns them.
+        name: the end of its branch's name; empty if the patch is not split.
+        files: the changed files, relative to the repository.
+        published: how the part was published; None if it was not.
+
+    """
+
+    owners: tuple[str, ...]
+    name: str
+    files: tuple[str, ...]
+    published: Published | None = None
+
+
+@dataclass(frozen=True)
 class Record:
     """The result of one repository.
 
@@ -147,6 +166,7 @@ class Record:
         checked: the number of analysed files.
         patch: the unified diff for ``git apply``; bytes that are not UTF-8 are lone surrogates (``surrogateescape``).
         published: how the patch was published; None if it was not.
+        parts: the parts of the patch by owners, if the plan asks for owners and the repository names them.
         verdict: the verdict on the patch; None if nothing was run.
         reason: why the repository is not fixed or failed, in one sentence; otherwise empty.
         seconds: the duration.
@@ -174,6 +194,7 @@ class Record:
     checked: int = 0
     patch: str = ""
     published: Published | None = None
+    parts: tuple[Part, ...] = ()
     verdict: VerdictSummary | None = None
     reason: str = ""
     seconds: float = 0.0
@@ -193,6 +214,9 @@ class Record:
             found[key] = [dict(item) for item in found[key]]
         found["timings"] = dict(self.timings or {})
         found["published"] = None if self.published is None else vars(self.published)
+        found["parts"] = [
+            {**vars(part), "published": None if part.published is None else vars(part.published)} for part in self.parts
+        ]
         found["verdict"] = None if self.verdict is None else _verdict_document(self.verdict)
         return found
 
@@ -218,6 +242,7 @@ class Record:
                 given[key] = tuple(given[key])
             if given["published"] is not None:
                 given["published"] = Published(**given["published"])
+            given["parts"] = tuple(_part_of(part) for part in given["parts"])
             if given["verdict"] is not None:
                 given["verdict"] = _verdict_of(given["verdict"])
             return cls(**given)
@@ -246,6 +271,12 @@ def every_nth(losses: tuple[float, ...]) -> tuple[tuple[float, ...], int]:
     stride = max(1, math.ceil(len(losses) / MOST_LOSSES))
     kept = losses[::stride]
     return (kept if not losses or (len(losses) - 1) % stride == 0 else (*kept, losses[-1])), stride
+
+
+def _part_of(document: Mapping[str, Any]) -> Part:
+    published = document["published"]
+    owners, files = tuple(document["owners"]), tuple(document["files"])
+    return Part(owners, document["name"], files, None if published is None else Published(**published))
 
 
 def _verdict_document(verdict: VerdictSummary) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def store(task: Task, record: Record) -> Record:
 
 
 def complete(record: Record) -> Record:
-    """Return the complete record of a short one, with its number, name and pull request.
+    """Return the complete record of a short one, with its number, name and pull requests.
 
     If it cannot be read, the short one is returned with a note.
     """
@@ -52,7 +52,7 @@ def complete(record: Record) -> Record:
         note = {"path": record.stored, "line": None, "message": f"cannot be read: {error}", "hint": None}
         return replace(record, notes=(note,))
     published = record.published if record.published is not None and record.published.url else found.published
-    return replace(found, number=record.number, name=record.name, published=published)
+    return replace(found, number=record.number, name=record.name, published=published, parts=record.parts)
 
 
 def _write(url: str, content: bytes) -> None:

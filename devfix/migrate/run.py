@@ -211,28 +211,36 @@ class Migration:
         if (record.number, record.name) != (task.number, task.name):
             result = replace(record, number=task.number, name=task.name)
         result = self._with_patch_file(result)
-        known = None if entry is None else self._state.change(entry)
-        change = self._change(task, result, known)
-        if entry is None or result != record or change != known:
-            entry = self._state.put(task, result, change)
-        if change is not None and self._proposals is not None:
-            entry, result, change = self._proposals.offer(entry, result, change)
-        if change is not None:
+        known = () if entry is None else self._state.changes(entry)
+        changes = self._changes(task, result, known)
+        if entry is None or result != record or changes != known:
+            entry = self._state.put(task, result, changes)
+        for change in changes:
+            if self._proposals is not None:
+                entry, result, change = self._proposals.offer(entry, result, change)
             self.tally.changes[change.state] += 1
-            self.tally.failed_changes += bool(change.reason)
+            self.tally.failed_changes += bool(change.reason) and change.state is not ChangeState.OPEN
         self._finished[task.number] = entry
         self.tally.outcomes[result.outcome] += 1
         self.tally.reused += reused
         return result
 
-    def _change(self, task: Task, record: Record, known: Change | None) -> Change | None:
-        """Return the pull request of a patch: the known one, the open one of an earlier commit, or a new one."""
-        if task.publishing.kind != "pull-request" or not record.patch:
-            return None
-        if known is None:
-            earlier = (self._state.change(entry) for entry in self._state.entries(task))
-            known = next((change for change in earlier if change and change.state is ChangeState.OPEN), None)
-        return Change.of(task) if known is None else known.updated(task)
+    def _changes(self, task: Task, record: Record, known: Sequence[Change]) -> tuple[Change, ...]:
+        """Return the pull requests of a record: known ones, open ones of an earlier commit, or new ones.
+
+        Open ones whose files need no fix any more are among them, so that they can be closed.
+        """
+        if task.publishing.kind != "pull-request":
+            return ()
+        earlier = [change for entry in self._state.entries(task) for change in self._state.changes(entry)]
+        usable = {change.owners: change for change in reversed(earlier) if change.state is ChangeState.OPEN}
+        usable.update({change.owners: change for change in known})
+        found = {}
+        for part in (record.parts or (None,)) if record.patch else ():
+            fresh = Change.of(task, part)
+            found[fresh.owners] = usable[fresh.owners].updated(fresh) if fresh.owners in usable else fresh
+        rest = {owners: each for owners, each in usable.items() if each.state is ChangeState.OPEN}
+        return tuple({**rest, **found}.values())
 
     def _with_patch_file(self, record: Record) -> Record:
         """Write the patch file, or remove the one of an earlier commit."""

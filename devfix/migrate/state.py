@@ -12,7 +12,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,7 +48,7 @@ class Entry(NamedTuple):
         commit: the analysed commit; empty if there was none.
         outcome: the outcome.
         finished: seconds since 1970.
-        has_change: whether there is a pull request, or there shall be one.
+        has_change: whether there is a pull request, or there shall be one or more.
 
     """
 
@@ -166,6 +166,16 @@ class State:
                 found[entry.identity] = entry
         return sorted(found.values(), key=lambda entry: (entry.number, entry.identity))
 
+    def current(self, entry: Entry) -> Entry:
+        """Return the entry that has replaced this one; the same one if none has.
+
+        Raises:
+            StateError: the file cannot be read.
+
+        """
+        key = bytes.fromhex(self._part(entry, 2).decode("ascii"))
+        return next((each for each in self._entries.get(key, ()) if each.commit == entry.commit), entry)
+
     def document(self, entry: Entry) -> bytes:
         """Return the JSON of a record: one line, without a line feed.
 
@@ -187,19 +197,20 @@ class State:
         except (RecordError, UnicodeDecodeError):
             return None
 
-    def change(self, entry: Entry) -> Change | None:
-        """Return the pull request of a record; ``None`` if there shall be none, or it cannot be read."""
+    def changes(self, entry: Entry) -> tuple[Change, ...]:
+        """Return the pull requests of a record; none if there shall be none, or they cannot be read."""
         try:
-            return Change.from_document(json.loads(self._part(entry, 8))) if entry.has_change else None
+            found = json.loads(self._part(entry, 8)) if entry.has_change else []
+            return tuple(Change.from_document(each) for each in found)
         except (KeyError, TypeError, ValueError):
-            return None
+            return ()
 
     def _part(self, entry: Entry, index: int) -> bytes:
         with self._translate_errors():
             return self._log.read(entry.span).split(b"\t", 9)[index]
 
     # --- writing --------------------------------------------------------------------------------------------------
-    def put(self, task: Task, record: Record, change: Change | None = None) -> Entry:
+    def put(self, task: Task, record: Record, changes: Sequence[Change] = ()) -> Entry:
         """Store a record; it replaces the one of the same commit and settings, and those without a commit.
 
         Raises:
@@ -207,27 +218,29 @@ class State:
 
         """
         identity = digest(task.repository, task.ref, task.folder)
-        return self._append_record(_key(task), identity, record, change)
+        return self._append_record(_key(task), identity, record, changes)
 
     def replace_change(self, entry: Entry, record: Record, change: Change) -> Entry:
-        """Store a record and its pull request in the place of an entry.
+        """Store a record and one of its pull requests, the one with the same owners, in the place of an entry.
 
         Raises:
             StateError: the file cannot be written.
 
         """
         key = bytes.fromhex(self._part(entry, 2).decode("ascii"))
-        return self._append_record(key, entry.identity.hex(), record, change)
+        changes = [change if each.owners == change.owners else each for each in self.changes(entry)]
+        return self._append_record(key, entry.identity.hex(), record, changes)
 
-    def _append_record(self, key: bytes, identity: str, record: Record, change: Change | None) -> Entry:
+    def _append_record(self, key: bytes, identity: str, record: Record, changes: Sequence[Change]) -> Entry:
         now = time.time()
-        commit, told = record.commit.encode(), b"" if change is None else _json(change.to_document())
+        commit = record.commit.encode()
+        told = _json([change.to_document() for change in changes]) if changes else b""
         span = self._append(
             *(_RECORD, key.hex().encode(), identity.encode(), b"%d" % record.number, commit),
             *(record.outcome.value.encode(), b"%.3f" % now, told, record.line().encode("ascii")),
         )
         entry = Entry(
-            span, bytes.fromhex(identity), record.number, commit, record.outcome, round(now, 3), change is not None
+            span, bytes.fromhex(identity), record.number, commit, record.outcome, round(now, 3), bool(changes)
         )
         self._add(key, entry)
         return entry
@@ -305,5 +318,5 @@ def _key(task: Task) -> bytes:
     return bytes.fromhex(digest(task.repository, task.folder, task.settings_key, task.tool_key))
 
 
-def _json(document: Mapping[str, Any]) -> bytes:
+def _json(document: Mapping[str, Any] | list[dict[str, Any]]) -> bytes:
     return json.dumps(document, separators=(",", ":")).encode("ascii")

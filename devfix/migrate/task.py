@@ -10,6 +10,7 @@ from functools import lru_cache
 from devfix.engine.cache import tool_version
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.sources.digest import digest
+from devfix.vcs.codeowners import Dialect
 from devfix.vcs.redaction import redacted
 
 __all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT_S", "Limits", "Publishing", "Task", "Verification", "Work"]
@@ -78,6 +79,12 @@ class Publishing:
         message: the first line of the commit message, and the title of the pull request.
         labels, reviewers: of the pull request.
         draft: whether the pull request is a draft.
+        fork: when to push the branch of a pull request to a fork: ``never``, ``auto`` (if the token may not push to the
+            repository) or ``always``.
+        fork_owner: the account that gets the fork; empty for the token's own.
+        split: whether each set of owners gets a change of its files only.
+        owner_reviews: whether the owners of changed files are asked for a review.
+        dialect: the forge, whose syntax the CODEOWNERS file has; None if it is unknown or not needed.
         limits: the limits on pull requests, the same for the whole plan.
 
     """
@@ -89,6 +96,11 @@ class Publishing:
     labels: tuple[str, ...] = ()
     reviewers: tuple[str, ...] = ()
     draft: bool = True
+    fork: str = "never"
+    fork_owner: str = ""
+    split: bool = False
+    owner_reviews: bool = False
+    dialect: Dialect | None = None
     limits: Limits = Limits()
 
 
@@ -156,7 +168,8 @@ class Task:
         """Digest of the settings that affect the result, besides the commit and the version of devfix."""
         analysis = self.ref, self.folder, self.select, self.ignore, self.severity, self.unsafe_fixes
         asked = self.publishing
-        return _settings_key(analysis, self.verification, (asked.kind, asked.branch, asked.author, asked.message))
+        texts = (asked.kind, asked.branch, asked.author, asked.message)
+        return _settings_key(analysis, self.verification, (*texts, asked.split, asked.owner_reviews, asked.dialect))
 
     @property
     def tool_key(self) -> str:
@@ -181,7 +194,9 @@ class Task:
 
 
 @lru_cache(maxsize=4096)  # most tasks of a plan have the same
-def _settings_key(analysis: tuple[object, ...], verification: Verification | None, publishing: tuple[str, ...]) -> str:
+def _settings_key(
+    analysis: tuple[object, ...], verification: Verification | None, publishing: tuple[object, ...]
+) -> str:
     script = None if verification is None else asdict(verification)
     return digest(json.dumps([analysis, script, publishing]))
 

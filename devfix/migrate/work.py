@@ -16,7 +16,7 @@ from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.scan import unparsable
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
-from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
+from devfix.migrate.record import Part, Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
 from devfix.sources import SourceFile
@@ -45,6 +45,7 @@ class _Result:
     outcome: Outcome = field(default_factory=Outcome)
     verdict: VerdictSummary | None = None
     diff: bytes = b""
+    parts: tuple[Part, ...] = ()
     published: Published | None = None
 
 
@@ -123,22 +124,44 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
         return
     stages.enter("publish")
     result.diff = _diff(result.outcome)
+    if task.publishing.split or task.publishing.owner_reviews:
+        with _memory_limit(task.memory_mb):
+            _find_parts(task, result, checkout, settings, files, scans)
     written = write.land(result.outcome)
     refused = [problem for problem in written.problems if problem not in result.outcome.problems]
     if refused:
         raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
     _check_stable(task, result.outcome, checkout.folder, folder, scans)
     if task.publishing.kind in ("branch", "push"):  # the main machine opens pull requests
-        result.published = _publish(mirror, checkout, task, result)
+        _publish(mirror, checkout, task, result)
 
 
-def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) -> Published:
-    """Commit the patch; the message lists the fixes."""
-    from devfix.migrate.publishing import publish
+def _publish(mirror: Mirror, checkout: Checkout, task: Task, result: _Result) -> None:
+    """Commit the patch, or its parts; the messages list the fixes."""
+    from devfix.migrate.publishing import publish, publish_parts
 
-    body = "\n".join(_describe_fixes(result.outcome, checkout.folder))
-    published = publish(mirror, task, result.commit, result.diff, body)
-    return published if task.keep_mirror else replace(published, mirror="")
+    fixes = list(_describe_fixes(result.outcome, checkout.folder))
+    if task.publishing.split and result.parts:
+        result.parts = publish_parts(mirror, task, result.commit, result.diff, result.parts, fixes)
+    else:
+        result.published = publish(mirror, task, result.commit, result.diff, fixes)
+
+
+def _find_parts(
+    task: Task,
+    result: _Result,
+    checkout: Checkout,
+    settings: Settings,
+    files: Sequence[SourceFile],
+    scans: Cache,
+) -> None:
+    from devfix.migrate.splitting import parts_of
+
+    def rerun(without: Sequence[Finding]) -> Outcome:
+        return fixpoint.apply(files, settings, without=without, cache=scans)
+
+    result.parts, remarks = parts_of(checkout, task.publishing, result.outcome, rerun)
+    result.outcome = replace(result.outcome, notes=(*result.outcome.notes, *remarks))
 
 
 def _location(outcome: Outcome, finding: Finding, tree: Path) -> str:
@@ -146,12 +169,15 @@ def _location(outcome: Outcome, finding: Finding, tree: Path) -> str:
     return outcome.where(finding.path, finding.span.line).replace(finding.path, relative, 1)
 
 
-def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[str]:
+def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[tuple[frozenset[str], str]]:
+    """Yield for each fix the files that it edits, relative to the repository, and a line about it."""
     for item in outcome.resolutions:
         if item.status is Status.FIXED:
             finding = item.finding
             where = _location(outcome, finding, tree)
-            yield f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
+            edited = item.fix.paths if item.fix is not None else (finding.path,)
+            text = f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
+            yield frozenset(sources.display(path, str(tree)) for path in edited), text
 
 
 # --- reading and repairing ------------------------------------------------------------------------------------------
@@ -261,6 +287,7 @@ def _complete(record: Record, result: _Result, failed: bool) -> Record:
         checked=outcome.checked,
         patch=result.diff.decode("utf-8", "surrogateescape") if is_complete else "",
         published=result.published if is_complete else None,
+        parts=result.parts if is_complete else (),
         verdict=result.verdict,
     )
 

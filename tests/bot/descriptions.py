@@ -9,7 +9,6 @@ from pathlib import Path
 import jsonschema
 
 FOLDER = Path(__file__).parents[1] / "data" / "forges"
-_MULTIPLE_SEGMENTS = ("path", "ref")  # parameters that may contain slashes
 _VALUES = {
     "array": list,
     "boolean": bool,
@@ -22,12 +21,12 @@ _VALUES = {
 
 
 class Description:
-    """Operations of one forge, in the format of :mod:`bot.describe_github`."""
+    """Operations of one forge, in the format of :mod:`bot.extracts.extract`."""
 
     def __init__(self, name):
         document = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
         self._schemas = document["$defs"]
-        self._operations = [(_pattern(each["path"]), each) for each in document["operations"]]
+        self._operations = [(re.compile(each["pattern"]), each) for each in document["operations"]]
 
     def operation(self, method, path):
         """The operation of a call; an assertion fails if the forge has none."""
@@ -39,20 +38,29 @@ class Description:
         operation = self.operation(method, path)
         unknown = set(query) - set(operation["query"])
         assert not unknown, f"{method} {path} has no parameter {', '.join(sorted(unknown))}"
+        missing = set(operation["required"]) - set(query)
+        assert not missing, f"{method} {path} requires {', '.join(sorted(missing))}"
         for name, value in query.items():
             self._check(_converted(value, operation["query"][name]), operation["query"][name], name)
         if operation["body"] is None:
-            assert body is None, f"{method} {path} has no body"
-        elif body is not None:
+            assert not body, f"{method} {path} has no body"
+        elif body is not None or operation["needs_body"]:
             self._check(body, operation["body"], f"the body of {method} {path}")
 
+    def status(self, method, path):
+        """The status of a successful call; the first one if there are several."""
+        return int(next(iter(self.operation(method, path)["answers"])))
+
     def check_answer(self, method, path, status, document):
-        operation = self.operation(method, path)
-        assert status == operation["status"], f"{method} {path} answers {operation['status']}, not {status}"
-        if operation["answer"] is None:
+        answers = self.operation(method, path)["answers"]
+        assert str(status) in answers, f"{method} {path} answers {' or '.join(answers)}, not {status}"
+        schema = answers[str(status)]
+        if isinstance(document, bytes):
+            assert schema in (None, {"type": "string"}), f"{method} {path} answers with a JSON document"
+        elif schema is None:
             assert document is None, f"{method} {path} answers without a document"
         else:
-            self._check(document, operation["answer"], f"the answer to {method} {path}")
+            self._check(document, schema, f"the answer to {method} {path}")
 
     def example(self, name, /, **known):
         """A document of a schema: all keys that it requires, and these values."""
@@ -90,15 +98,10 @@ def _merge(document, known):
             document[key] = value
 
 
-def _pattern(template):
-    parts = re.split(r"\{(\w+)\}", template)
-    made = [
-        (".+" if part in _MULTIPLE_SEGMENTS else "[^/]+") if index % 2 else re.escape(part)
-        for index, part in enumerate(parts)
-    ]
-    return re.compile("".join(made))
-
-
 def _converted(value, schema):
     """A parameter of an address as the type that its schema names."""
-    return int(value) if schema.get("type") == "integer" and value.isdigit() else value
+    if schema.get("type") == "integer" and value.isdigit():
+        return int(value)
+    if schema.get("type") == "boolean" and value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    return value

@@ -12,7 +12,9 @@ REPOSITORY = "lab/nets"
 BOT = {"login": "github-actions[bot]", "type": "Bot"}
 PERSON = {"login": "ann", "type": "User"}
 _REPO = r"/repos/lab/nets"
+_FORK = r"/repos/((?!lab/)[\w-]+/nets[\w-]*)"
 _PER_PAGE = 2  # few, so that there are pages
+_MOST_CONTENT = 1_000_000  # bytes of a file whose content is in the answer
 
 
 class GitHub(Api):
@@ -27,20 +29,39 @@ class GitHub(Api):
         self.pulls = {}
         self.comments, self.reviews, self.inline = {}, {}, {}
         self.next = 100
-        self.refuse_pull = None
+        self.refuse_fork = None
         self.conclusions = ["success"]
         self.repositories = {}
+        self.login = ""  # of the token's account; empty for a job's token
+        self.may_push, self.archived = True, False
+        self.forks, self.unrelated = {}, set()  # bare repositories by full name; which of them are no forks
+        self.questions_until_filled = 0  # that git asks about a new fork
 
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
             raise Answer(401, {"message": "Bad credentials"})
 
-    def git(self, *arguments):
-        done = subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True)
-        return done.stdout
+    def git(self, *arguments, repository=""):
+        folder = self.forks.get(repository, self.repository)
+        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
 
-    def commit(self, revision):
-        return self.git("rev-parse", revision).decode().strip()
+    def commit(self, revision, repository=""):
+        return self.git("rev-parse", revision, repository=repository).decode().strip()
+
+    def add_fork(self, name):
+        """A fork with what the repository has now."""
+        self.forks[name] = self.git_root / f"{name.replace('/', '-')}.git"
+        subprocess.run(["git", "clone", "-q", "--bare", self.repository, self.forks[name]], check=True)
+        subprocess.run(["git", "-C", self.forks[name], "config", "http.receivepack", "true"], check=True)
+
+    def serve_git(self, handler, body):
+        if self.questions_until_filled and any(f"/{fork.name}/" in handler.path for fork in self.forks.values()):
+            self.questions_until_filled -= 1
+            handler.send_response(404)
+            handler.send_header("Content-Length", "0")
+            handler.end_headers()
+            return
+        super().serve_git(handler, body)
 
     def add_pull(self, branch, base="main", fork="", **more):
         number = self._number()
@@ -54,7 +75,12 @@ class GitHub(Api):
             "created_at": "2026-01-02T03:04:05Z",
             "merged_at": None,
             "draft": False,
-            "head": {"ref": branch, "sha": self.commit(branch), "repo": repository, "label": f"lab:{branch}"},
+            "head": {
+                "ref": branch,
+                "sha": self.commit(branch, fork),
+                "repo": repository,
+                "label": f"{repository['full_name'].partition('/')[0]}:{branch}",
+            },
             "base": {"ref": base, "sha": self.commit(base), "repo": {"full_name": REPOSITORY}},
             **more,
         }
@@ -81,8 +107,8 @@ class GitHub(Api):
 
     def _pull(self, number, model="pull-request"):
         pull = self.pulls[number]
-        if self._there(pull["head"]["ref"]):
-            pull["head"]["sha"] = self.commit(pull["head"]["ref"])
+        if self._there(pull["head"]["ref"], pull["head"]["repo"]["full_name"]):
+            pull["head"]["sha"] = self.commit(pull["head"]["ref"], pull["head"]["repo"]["full_name"])
         document = self.description.example(model)
         for key, value in pull.items():
             if key in ("head", "base"):
@@ -97,9 +123,17 @@ class GitHub(Api):
     def _label(self, name):
         return self.description.example("label", name=name, description="")
 
-    def _there(self, branch):
+    def _there(self, branch, repository=""):
         done = subprocess.run(
-            ["git", "-C", self.repository, "rev-parse", "--verify", "-q", f"refs/heads/{branch}"],
+            [
+                "git",
+                "-C",
+                self.forks.get(repository, self.repository),
+                "rev-parse",
+                "--verify",
+                "-q",
+                f"refs/heads/{branch}",
+            ],
             capture_output=True,
             check=False,
         )
@@ -107,12 +141,46 @@ class GitHub(Api):
 
     @route("GET", "/user")
     def user(self, query, body):
-        raise Answer(403, {"message": "Resource not accessible by integration"})
+        if not self.login:
+            raise Answer(403, {"message": "Resource not accessible by integration"})
+        return self.description.example("private-user", login=self.login)
 
     @route("GET", _REPO)
     def get_repository(self, query, body):
-        url = f"{self.url}/git/{self.repository.name}"
-        return self.description.example("full-repository", full_name=REPOSITORY, default_branch="main", clone_url=url)
+        permissions = {"admin": False, "pull": True, "push": self.may_push}
+        return self._repository(REPOSITORY, self.repository, permissions=permissions, archived=self.archived)
+
+    @route("GET", _FORK)
+    def get_fork(self, name, query, body):
+        if name not in self.forks:
+            raise Answer(404, {"message": "Not Found"})
+        return self._fork(name)
+
+    @route("POST", _REPO + r"/forks")
+    def create_fork(self, query, body):
+        name = f"{body.get('organization', self.login)}/nets"
+        if self.refuse_fork is not None:
+            raise Answer(403, {"message": self.refuse_fork})
+        if name in self.unrelated:
+            name = f"{name}-1"
+        if name not in self.forks:
+            self.add_fork(name)
+        return self._fork(name)
+
+    @route("DELETE", _FORK + r"/git/refs/heads/(.+)")
+    def delete_ref_of_fork(self, name, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}", repository=name)
+        return Answer(204)
+
+    def _fork(self, name):
+        if name in self.unrelated:
+            return self._repository(name, self.forks[name])
+        parent = {**self.description.example("repository"), "full_name": REPOSITORY}
+        return {**self._repository(name, self.forks[name], fork=True), "parent": parent, "source": parent}
+
+    def _repository(self, name, folder, **more):
+        url = f"{self.url}/git/{folder.name}"
+        return self.description.example("full-repository", full_name=name, default_branch="main", clone_url=url, **more)
 
     @route("GET", r"/(?:orgs|users)/(\w+)/repos")
     def list_repositories(self, owner, query, body):
@@ -131,11 +199,13 @@ class GitHub(Api):
 
     @route("GET", _REPO + r"/pulls")
     def list_pulls(self, query, body):
-        branch = query.get("head", "").partition(":")[2]
+        owner, _, branch = query.get("head", "").partition(":")
         found = [
             self._pull(number, "pull-request-simple")
             for number, pull in self._sorted(query)
-            if query["state"] in ("all", pull["state"]) and branch in ("", pull["head"]["ref"])
+            if query["state"] in ("all", pull["state"])
+            and branch in ("", pull["head"]["ref"])
+            and pull["head"]["repo"]["full_name"].startswith(owner)
         ]
         return self._page(found, query, _REPO + "/pulls")
 
@@ -145,11 +215,15 @@ class GitHub(Api):
 
     @route("POST", _REPO + r"/pulls")
     def create_pull(self, query, body):
-        if any(p["head"]["ref"] == body["head"] and p["state"] == "open" for p in self.pulls.values()):
-            message = f"A pull request already exists for lab:{body['head']}."
+        owner, _, branch = body["head"].rpartition(":")
+        label = f"{owner or 'lab'}:{branch}"
+        if any(p["head"]["label"] == label and p["state"] == "open" for p in self.pulls.values()):
+            message = f"A pull request already exists for {label}."
             raise Answer(422, {"message": "Validation Failed", "errors": [{"message": message}]})
-        number = self.add_pull(body["head"], body["base"], title=body["title"], body=body["body"], draft=body["draft"])
-        return self._pull(number)
+        own = (name for name in self.forks if name.startswith(f"{owner}/") and name not in self.unrelated)
+        fork = next(own, "")
+        texts = {key: body[key] for key in ("title", "body", "draft")}
+        return self._pull(self.add_pull(branch, body["base"], fork, **texts))
 
     @route("PATCH", _REPO + r"/pulls/(\d+)")
     def update_pull(self, number, query, body):
@@ -168,6 +242,10 @@ class GitHub(Api):
 
     @route("POST", _REPO + r"/pulls/(\d+)/requested_reviewers")
     def request_reviewers(self, number, query, body):
+        if not self.may_push:
+            raise Answer(403, {"message": "Must have push access to request reviewers"})
+        if self.login in body["reviewers"]:
+            raise Answer(422, {"message": "Review cannot be requested from pull request author."})
         self.pulls[int(number)]["reviewers"] = [*body["reviewers"], *body["team_reviewers"]]
         return self._pull(int(number), "pull-request-simple")
 
@@ -199,8 +277,17 @@ class GitHub(Api):
             raw = self.git("show", f"{query['ref']}:{path}")
         except subprocess.CalledProcessError:
             raise Answer(404, {"message": "Not Found"}) from None
-        document = self.description.example("content-file", name=path, path=path, size=len(raw))
-        return {**document, "type": "file", "encoding": "base64", "content": base64.encodebytes(raw).decode()}
+        sha = self.commit(f"{query['ref']}:{path}")
+        document = self.description.example("content-file", name=path, path=path, size=len(raw), sha=sha, type="file")
+        if len(raw) > _MOST_CONTENT:
+            return {**document, "encoding": "none", "content": ""}
+        return {**document, "encoding": "base64", "content": base64.encodebytes(raw).decode()}
+
+    @route("GET", _REPO + r"/git/blobs/(\w+)")
+    def get_blob(self, sha, query, body):
+        raw = self.git("cat-file", "blob", sha)
+        content = base64.encodebytes(raw).decode()
+        return self.description.example("blob", sha=sha, size=len(raw), encoding="base64", content=content)
 
     @route("GET", _REPO + r"/issues/(\d+)/comments")
     def list_comments(self, number, query, body):
@@ -220,6 +307,8 @@ class GitHub(Api):
 
     @route("POST", _REPO + r"/issues/(\d+)/labels")
     def add_labels(self, number, query, body):
+        if not self.may_push:
+            raise Answer(403, {"message": "You do not have permission to add labels"})
         self.pulls[int(number)]["labels"] += body["labels"]
         return Answer(200, [self._label(name) for name in body["labels"]])
 

@@ -1,13 +1,11 @@
-"""The part of GitLab's API that the bot uses: bodies hold parameters that its documentation names, and no others.
-
-https://docs.gitlab.com/api/merge_requests, https://docs.gitlab.com/api/draft_notes and the pages beside them.
-"""
+"""The part of GitLab's API that the bot uses: requests and answers hold to GitLab's own description."""
 
 from __future__ import annotations
 
 import base64
 import subprocess
 
+from bot.descriptions import Description
 from bot.serving import TOKEN, Answer, Api, route
 
 REPOSITORY = "lab/nets"
@@ -15,28 +13,56 @@ _PROJECT = r"/projects/lab%2Fnets"
 _REQUEST = _PROJECT + r"/merge_requests/(\d+)"
 ME, PERSON = {"id": 7, "username": "devfix-bot"}, {"id": 8, "username": "ann"}
 _PER_PAGE = 2
+_NOT_LISTED = ("diff_refs", "head_pipeline")
 
 
 class GitLab(Api):
     """One project, whose commits are those of a git repository that is served, too."""
 
     prefix = "/api/v4"
+    description = Description("gitlab")
 
     def __init__(self, repository):
         super().__init__()
         self.repository, self.git_root = repository, repository.parent
         self.requests, self.notes, self.drafts, self.discussions = {}, {}, {}, {}
+        self.approved, self.reviewers = {}, {}
+        self.projects_of_group, self.languages = [], {}
         self.next = 100
+        self.access, self.archived = {"project_access": None, "group_access": {"access_level": 30}}, False
+        self.forks, self.import_states, self.import_error = {}, [], None  # bare repositories by path; the next states
+        self.refuse_fork = None
+        self.groups = ("lab", "lab/core")  # which are no users
 
     def authorise(self, handler):
         if handler.headers.get("PRIVATE-TOKEN", "") != TOKEN:
             raise Answer(401, {"message": "401 Unauthorized"})
 
-    def git(self, *arguments):
-        return subprocess.run(["git", "-C", self.repository, *arguments], capture_output=True, check=True).stdout
+    def git(self, *arguments, repository=""):
+        folder = self.forks.get(repository, self.repository)
+        return subprocess.run(["git", "-C", folder, *arguments], capture_output=True, check=True).stdout
 
-    def commit(self, revision):
-        return self.git("rev-parse", revision).decode().strip()
+    def commit(self, revision, repository=""):
+        return self.git("rev-parse", revision, repository=repository).decode().strip()
+
+    def add_fork(self, path):
+        """A fork with what the project has now; its number is 2 for the first, 3 for the second."""
+        self.forks[path] = self.git_root / f"{path.replace('/', '-')}.git"
+        subprocess.run(["git", "clone", "-q", "--bare", self.repository, self.forks[path]], check=True)
+        subprocess.run(["git", "-C", self.forks[path], "config", "http.receivepack", "true"], check=True)
+
+    def _fork(self, path, state="none"):
+        return {
+            "id": 2 + list(self.forks).index(path),
+            "path_with_namespace": path,
+            "namespace": {"full_path": path.rpartition("/")[0]},
+            "http_url_to_repo": f"{self.url}/git/{self.forks[path].name}",
+            "import_status": state,
+            "import_error": self.import_error,
+        }
+
+    def _source(self, number):
+        return "" if number == 1 else list(self.forks)[number - 2]
 
     def add_request(self, branch, **more):
         self.next += 1
@@ -63,9 +89,13 @@ class GitLab(Api):
 
     def _request(self, number):
         found = self.requests[int(number)]
-        base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"])
-        start = self.git("merge-base", base, head).decode().strip()
-        return {**found, "sha": head, "diff_refs": {"base_sha": start, "head_sha": head, "start_sha": start}}
+        if found["state"] != "opened":  # its branch may be deleted
+            return found
+        source = self._source(found["source_project_id"])
+        base, head = self.commit(found["target_branch"]), self.commit(found["source_branch"], source)
+        start = self.git("merge-base", base, head, repository=source).decode().strip()
+        found.update(sha=head, diff_refs={"base_sha": start, "head_sha": head, "start_sha": start})
+        return found
 
     def _page(self, found, query):
         page = int(query.get("page", 1))
@@ -75,31 +105,60 @@ class GitLab(Api):
             headers["Link"] = f'<{self.url}/api/v4{self.calls[-1][1]}?page={page + 1}>; rel="next"'
         return Answer(200, rest[:_PER_PAGE], **headers)
 
-    def _only(self, body, *names):
-        unknown = set(body) - set(names)
-        if unknown:
-            raise Answer(400, {"error": f"{', '.join(sorted(unknown))} do not have a meaning"})
-
     @route("GET", "/user")
     def user(self, query, body):
         return ME
 
     @route("GET", _PROJECT)
     def project(self, query, body):
-        return {"id": 1, "default_branch": "main", "http_url_to_repo": f"{self.url}/git/{self.repository.name}"}
+        url = f"{self.url}/git/{self.repository.name}"
+        told = {"permissions": self.access, "archived": self.archived}
+        return {"id": 1, "default_branch": "main", "http_url_to_repo": url, **told}
+
+    @route("GET", r"/projects/((?!lab%2F)[\w-]+%2Fnets)")
+    def fork_project(self, path, query, body):
+        if path not in self.forks:
+            raise Answer(404, {"message": "404 Project Not Found"})
+        return self._fork(path, self.import_states.pop(0) if self.import_states else "finished")
+
+    @route("GET", "/projects/1/forks")
+    def list_forks(self, query, body):
+        assert query.get("membership", "").lower() == "true"
+        return self._page([self._fork(path) for path in self.forks], query)
+
+    @route("POST", "/projects/1/fork")
+    def create_fork(self, query, body):
+        if self.refuse_fork is not None:
+            raise Answer(403, {"message": self.refuse_fork})
+        path = f"{body['namespace_path']}/nets"
+        if path in self.forks:
+            raise Answer(409, {"message": {"path": ["has already been taken"]}})
+        self.add_fork(path)
+        return self._fork(path, "scheduled")
+
+    @route("POST", r"/projects/((?!lab%2F)[\w-]+%2Fnets)/merge_requests")
+    def create_request_from_fork(self, path, query, body):
+        assert body.pop("target_project_id") == 1
+        return self._create(body, source_project_id=self._fork(path)["id"])
+
+    @route("DELETE", r"/projects/((?!lab%2F)[\w-]+%2Fnets)/repository/branches/(.+)")
+    def delete_branch_of_fork(self, path, branch, query, body):
+        self.git("update-ref", "-d", f"refs/heads/{branch}", repository=path)
+        return Answer(204)
 
     @route("GET", r"/groups/lab(?:/|%2F)core/projects")
     def projects(self, query, body):
         assert query["include_subgroups"].lower() == "true"
-        found = [
-            each for each in self.projects_of_group if query.get("with_programming_language", "python") == "python"
-        ]
-        return self._page(found, query)
+        return self._page(self.projects_of_group, query)
+
+    @route("GET", r"/projects/(\d+)/languages")
+    def list_languages(self, project, query, body):
+        return self.languages[int(project)]
 
     @route("GET", _PROJECT + "/merge_requests")
     def list_requests(self, query, body):
         found = [
-            self._request(number)
+            {key: value for key, value in self._request(number).items() if key not in _NOT_LISTED}
             for number, each in sorted(self.requests.items())
             if query.get("state", "all") in ("all", each["state"])
             and each["created_at"] > query.get("created_after", "")
@@ -115,21 +174,24 @@ class GitLab(Api):
 
     @route("POST", _PROJECT + "/merge_requests")
     def create_request(self, query, body):
-        self._only(body, "source_branch", "target_branch", "title", "description", "remove_source_branch")
+        return self._create(body, source_project_id=1)
+
+    def _create(self, body, source_project_id):
         taken = any(
-            each["source_branch"] == body["source_branch"] and each["state"] == "opened"
+            (each["source_branch"], each["source_project_id"]) == (body["source_branch"], source_project_id)
+            and each["state"] == "opened"
             for each in self.requests.values()
         )
         if taken:
             raise Answer(409, {"message": ["Another open merge request already exists for this source branch"]})
-        number = self.add_request(body["source_branch"], title=body["title"], description=body["description"])
-        return self._request(number)
+        texts = {key: body[key] for key in ("title", "description")}
+        return self._request(self.add_request(body["source_branch"], source_project_id=source_project_id, **texts))
 
     @route("PUT", _REQUEST)
     def update_request(self, number, query, body):
-        self._only(body, "title", "description", "add_labels", "state_event", "reviewer_ids")
         found = self.requests[int(number)]
-        found["labels"] += [label for label in body.pop("add_labels", "").split(",") if label]
+        found["labels"] += body.pop("add_labels", [])
+        self.reviewers[int(number)] = body.pop("reviewer_ids", [])
         if body.pop("state_event", "") == "close":
             found["state"] = "closed"
         found.update(body)
@@ -137,12 +199,11 @@ class GitLab(Api):
 
     @route("GET", _REQUEST + "/approvals")
     def approvals(self, number, query, body):
-        by = self.requests[int(number)].get("approved_by", [])
+        by = self.approved.get(int(number), [])
         return {"approved": bool(by), "approved_by": by}
 
     @route("PUT", _REQUEST + "/merge")
     def merge(self, number, query, body):
-        self._only(body, "sha", "squash")
         if self.requests[int(number)]["title"].startswith("Draft: "):
             raise Answer(405, {"message": "405 Method Not Allowed"})
         if body["sha"] != self._request(number)["sha"]:
@@ -152,7 +213,7 @@ class GitLab(Api):
 
     @route("GET", "/users")
     def users(self, query, body):
-        return [{"id": 7, "username": query["username"]}]
+        return [] if query["username"] in self.groups else [{"id": 7, "username": query["username"]}]
 
     @route("GET", _REQUEST + "/diffs")
     def diffs(self, number, query, body):
@@ -183,13 +244,11 @@ class GitLab(Api):
 
     @route("POST", _REQUEST + "/notes")
     def create_note(self, number, query, body):
-        self._only(body, "body")
         self.say(int(number), body["body"], ME)
         return self.notes[int(number)][-1]
 
     @route("PUT", _REQUEST + r"/notes/(\d+)")
     def update_note(self, number, note, query, body):
-        self._only(body, "body")
         found = next(each for each in self.notes[int(number)] if each["id"] == int(note))
         found.update(body)
         return found
@@ -206,9 +265,7 @@ class GitLab(Api):
 
     @route("POST", _REQUEST + "/draft_notes")
     def create_draft(self, number, query, body):
-        self._only(body, "note", "position")
         position, refs = body["position"], self._request(number)["diff_refs"]
-        self._only(position, "base_sha", "start_sha", "head_sha", "position_type", "new_path", "old_path", "new_line")
         if {name: position[name] for name in refs} != refs:
             raise Answer(400, {"message": "400 Bad request - the position is not one of the diff"})
         self.drafts.setdefault(int(number), []).append(body)
@@ -228,7 +285,6 @@ class GitLab(Api):
 
     @route("PUT", _REQUEST + r"/discussions/(\w+)/notes/(\d+)")
     def update_discussion(self, number, discussion, note, query, body):
-        self._only(body, "body")
         found = next(each for each in self.discussions[int(number)] if each["id"] == discussion)
         found["notes"][0].update(body)
         return found["notes"][0]

@@ -65,8 +65,10 @@ class Api:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 
     def stop(self):
+        """Stop the server; each request and answer must have held to the description."""
         self._server.shutdown()
         self._server.server_close()
+        assert self.violations == []
 
     def writes(self):
         """Method and path of each call that changes something."""
@@ -111,9 +113,7 @@ class Api:
         try:
             self.description.check_request(method, quote(path, safe="/"), query, sent)
             if answer.status < 300:
-                answer.status = (
-                    answer.status if answer.is_explicit else self.description.operation(method, path)["status"]
-                )
+                answer.status = answer.status if answer.is_explicit else self.description.status(method, path)
                 self.description.check_answer(method, path, answer.status, answer.document)
         except AssertionError as error:
             self.violations.append(str(error))

@@ -7,52 +7,15 @@ import time
 from dataclasses import replace
 
 import pytest
-from bot.conftest import BROKEN, CLEAN
+from bot.conftest import CLEAN
 from bot.serving import TOKEN, Answer
 
 from devfix.bot.branches import parse_forge_url
+from devfix.bot.environment import read_environment
 from devfix.bot.skip_reasons import BotError
 from devfix.cli import main
-from devfix.cli.commands.migrate import SUBCOMMANDS
 from devfix.migrate.plan import read_plan
 from devfix.migrate.work import migrate as work
-
-
-@pytest.fixture
-def plan(repository, github, tmp_path, monkeypatch):
-    """Writes a plan that opens pull requests for some refs of a repository with a bug."""
-    repository.commit(train__py=BROKEN)
-    (tmp_path / "lab").mkdir()
-    (tmp_path / "lab" / "nets.git").symlink_to(repository.bare)
-    monkeypatch.setenv("GITHUB_API_URL", github.url)
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    monkeypatch.setenv("DEVFIX_CACHE_DIR", str(tmp_path / "cache"))
-    source = github.url.replace("://", f"://x-access-token:{TOKEN}@") + "/git/lab/nets.git"
-
-    def write(*refs, **keys):
-        lines = [f"{key.replace('_', '-')} = {json.dumps(value)}" for key, value in keys.items()]
-        parts = ["[defaults]", 'result = "pull-request"', *lines]
-        parts += [f'[[repository]]\nurl = "{source}"\nref = "{ref}"' for ref in refs]
-        (tmp_path / "plan.toml").write_text("\n".join(parts) + "\n")
-        return str(tmp_path / "plan.toml")
-
-    return write
-
-
-@pytest.fixture
-def migrate(capfd, tmp_path):
-    """``devfix migrate`` in this process, with its output folder as the last argument of subcommands."""
-
-    def call(*arguments, code=0):
-        subcommand = arguments[0] in SUBCOMMANDS
-        where = [str(tmp_path / "out")] if subcommand else ["--out", str(tmp_path / "out"), "-j", "1"]
-        with pytest.raises(SystemExit) as exited:
-            main(["migrate", *arguments, *where])
-        captured = capfd.readouterr()
-        assert exited.value.code == code, captured.err
-        return captured.out + captured.err
-
-    return call
 
 
 def test_a_pull_request_is_opened_and_kept(plan, migrate, github, repository, tmp_path):
@@ -226,7 +189,7 @@ def test_no_connection_leaves_it_waiting(plan, migrate, github):
     ("url", "words"),
     [
         pytest.param("https://github.com/lab/nets.git", "no token for https://api.github.com", id="no-token"),
-        pytest.param("https://ann:secret@code.lab.org/nets.git", "is it GitHub or GitLab", id="unknown-host"),
+        pytest.param("https://ann:secret@code.lab.org/nets.git", "code.lab.org: devfix opens", id="unknown-host"),
     ],
 )
 def test_nothing_is_done_where_nothing_can_be_proposed(repository, capfd, tmp_path, monkeypatch, url, words):
@@ -259,6 +222,15 @@ def test_hosts(source, kind, api, name):
     assert (around.kind, around.api, around.repository) == (kind, api, name)
 
 
-def test_an_unknown_host_is_told():
-    with pytest.raises(BotError, match="is it GitHub or GitLab"):
-        parse_forge_url("https://code.lab.org/lab/nets.git", {})
+@pytest.mark.parametrize("host", ["bitbucket.org", "code.lab.org"])
+def test_an_unknown_host_is_told(host):
+    words = f"{host}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only"
+
+    with pytest.raises(BotError, match=words) as raised:
+        parse_forge_url(f"git@{host}:lab/nets.git", {})
+    assert "\n" not in str(raised.value)
+
+
+def test_a_job_of_another_host_is_told():
+    with pytest.raises(BotError, match="not a job of a supported forge: neither GITHUB_REPOSITORY"):
+        read_environment({"CI": "true", "BITBUCKET_REPO_FULL_NAME": "lab/nets"})

@@ -71,12 +71,18 @@ def test_projects_of_a_group(init, repository, monkeypatch):
                 "old": {"star_count": 3, "last_activity_at": "2020-01-01T00:00:00Z"},
                 "kept": {"star_count": 3, "last_activity_at": PUSHED, "archived": True},
                 "copy": {"star_count": 3, "last_activity_at": PUSHED, "forked_from_project": {"id": 1}},
+                "other": {"star_count": 3, "last_activity_at": PUSHED},
             }.items()
         )
     ]
+    gitlab.languages = {0: {"Python": 91.3, "Shell": 8.7}, 4: {"Rust": 100.0}}
 
     assert init("--discover", "gitlab:group/lab/core", *FILTERS) == ["good"]
-    assert "no repository here passes" in init("--discover", "gitlab:group/lab/core", "--language", "Rust")
+    assert [path for _, path, _ in gitlab.calls if path.endswith("/languages")] == [
+        "/projects/0/languages",
+        "/projects/4/languages",
+    ]
+    assert "no repository here passes" in init("--discover", "gitlab:group/lab/core", *FILTERS, "--language", "Go")
     gitlab.stop()
 
 

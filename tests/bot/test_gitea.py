@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from datetime import datetime, timezone
 
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
-from bot.gitea_server import ME, REPOSITORY, Gitea
+from bot.gitea_server import ME, PERSON, REPOSITORY, Gitea
 from bot.serving import TOKEN, Answer
 
 from devfix.bot.gitea import GiteaForge
@@ -50,6 +51,13 @@ def pull(repository, gitea):
     return gitea.add_pull("topic")
 
 
+@pytest.fixture
+def forge(gitea):
+    made = GiteaForge(f"{gitea.url}/api/v1", REPOSITORY, TOKEN, False, print)
+    yield made
+    made.disconnect()
+
+
 def inline(gitea, number):
     return [each for found in gitea.inline.get(number, {}).values() for each in found]
 
@@ -74,6 +82,34 @@ def test_a_second_run_says_nothing_new(bot, job, gitea, pull):
 
     assert bot("review").code == 0
     assert gitea.writes() == []
+
+
+def test_reviews_after_the_first_page_are_read(bot, job, gitea, pull):
+    gitea.reviews[pull] = [{"id": number, "state": "COMMENT", "user": PERSON} for number in range(3)]
+    job(pull)
+    bot("review")
+    gitea.calls.clear()
+
+    assert bot("review").code == 0
+    assert gitea.writes() == []
+
+
+def test_labels_after_the_first_page_are_not_created_again(forge, gitea, pull):
+    gitea.labels = [{"id": number, "name": name} for number, name in enumerate(("bug", "docs", "devfix"))]
+
+    forge.add_labels(pull, ["devfix"])
+
+    assert [label["id"] for label in gitea.pulls[pull]["labels"]] == [2]
+    assert gitea.writes() == [("POST", f"/repos/{REPOSITORY}/issues/{pull}/labels")]
+
+
+def test_recent_pull_requests_are_found_by_their_creation(forge, gitea, pull):
+    old, moment = "2026-01-02T03:04:05Z", datetime(2026, 2, 1, tzinfo=timezone.utc)
+    gitea.add_pull("topic", created_at=old, updated_at="2026-03-02T00:00:00Z")
+    new = gitea.add_pull("topic", created_at="2026-02-02T00:00:00Z", updated_at="2026-02-02T00:00:00Z")
+    gitea.add_pull("topic", fork="eve/nets", created_at="2026-02-02T00:00:00Z", updated_at="2026-02-03T00:00:00Z")
+
+    assert [found.number for found in forge.pulls_since(moment)] == [new]
 
 
 def test_a_suggestion_that_is_not_needed_any_more_says_so(bot, job, gitea, pull, repository):
@@ -152,10 +188,9 @@ def test_a_dry_run_writes_nothing(bot, job, gitea, pull):
     assert f"/pulls/{pull}/reviews (not sent)" in result.stderr
 
 
-def test_a_pull_request_of_a_migration_is_reviewed_and_merged(gitea, pull):
-    forge = GiteaForge(f"{gitea.url}/api/v1", REPOSITORY, TOKEN, False, print)
+def test_a_pull_request_of_a_migration_is_reviewed_and_merged(forge, gitea, pull):
     forge.request_reviews(pull, ["ann", "lab/owners"])
-    assert gitea.pulls[pull]["reviewers"] == ["ann", "owners"]
+    assert gitea.requested[pull] == ["ann", "owners"]
 
     assert (forge.checks(forge.pull(pull)), forge.decision(pull)) == ("", "")
     gitea.state = "success"
@@ -170,5 +205,15 @@ def test_a_pull_request_of_a_migration_is_reviewed_and_merged(gitea, pull):
     with pytest.raises(BotError, match="409"):
         forge.merge_pull(dataclasses.replace(found, head="0" * 40), "squash")
     forge.merge_pull(found, "squash")
-    assert gitea.pulls[pull]["merged_with"] == "squash"
-    forge.disconnect()
+    assert gitea.merged_with[pull] == "squash"
+    assert forge.pull(pull).state == "merged"
+
+
+@pytest.mark.parametrize(
+    ("state", "checks"),
+    [("success", "passed"), ("skipped", "passed"), ("pending", "running"), ("failure", "failed"), ("error", "failed")],
+)
+def test_states_of_commits_are_told_as_checks(forge, gitea, pull, state, checks):
+    gitea.state = state
+
+    assert forge.checks(forge.pull(pull)) == checks

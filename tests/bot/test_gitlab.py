@@ -12,7 +12,6 @@ from bot.serving import TOKEN, Answer
 from devfix.bot.migration import HostedForges
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.proposing import Progress, Refused
-from devfix.migrate.record import Published
 from devfix.migrate.task import Publishing, Task
 from devfix.migrate.work import migrate as work
 
@@ -188,15 +187,16 @@ def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, g
     record, change = proposed
     forges = HostedForges()
 
-    url, commit = forges.open(record, change)
-    record = replace(record, published=Published("pull-request", commit=commit))
+    opened = forges.open(record, change)
+    url, commit = opened.url, opened.commit
     ((number, request),) = gitlab.requests.items()
-    assert (url, request["labels"], request["reviewer_ids"]) == (request["web_url"], ["bug"], [7])
+    assert (url, request["labels"], gitlab.reviewers[number]) == (request["web_url"], ["bug"], [7])
     assert repository.there("devfix/device", "train.py") and commit == gitlab._request(number)["sha"]
 
-    change = replace(change, url=url)
+    change = replace(change, url=url, commit=commit)
     assert forges.progress(record, change) == Progress(ChangeState.OPEN)
-    request.update(head_pipeline={"status": "success"}, approved_by=[{"user": {"id": 7}}])
+    request.update(head_pipeline={"status": "success"})
+    gitlab.approved[number] = [{"user": {"id": 7}}]
     assert forges.progress(record, change) == Progress(ChangeState.OPEN, "passed", "approved")
     with pytest.raises(Refused, match="settings decide about rebasing"):
         forges.merge(record, change, "rebase")
@@ -207,11 +207,20 @@ def test_a_merge_request_of_a_migration_is_opened_watched_and_merged(proposed, g
 def test_a_merge_request_of_a_migration_is_closed(proposed, gitlab, repository):
     record, change = proposed
     forges = HostedForges()
-    url, commit = forges.open(record, change)
-    record, change = replace(record, published=Published("pull-request", commit=commit)), replace(change, url=url)
+    opened = forges.open(record, change)
+    change = replace(change, url=opened.url, commit=opened.commit)
 
     forges.close(record, change, "not now")
 
     ((number, request),) = gitlab.requests.items()
     assert (request["state"], repository.branches()) == ("closed", ["main"])
     assert gitlab.notes[number][-1]["body"] == "not now"
+
+
+def test_groups_that_cannot_review_are_told(proposed, gitlab):
+    record, change = proposed
+
+    opened = HostedForges().open(record, replace(change, reviewers=("ann", "lab/core")))
+
+    assert opened.url and list(gitlab.reviewers.values()) == [[7]]
+    assert opened.problem.endswith("not users, so they cannot review: lab/core")

@@ -86,17 +86,21 @@ def test_every_block_of_code_parses(page):
             PARSERS[language](body)
 
 
-def test_the_plan_of_the_page_is_read(tmp_path):
+def test_the_plans_of_the_page_are_read(tmp_path):
     from devfix.migrate import plan
 
-    shown = dict(BLOCK.findall((ROOT / "docs" / "migrate.md").read_text(encoding="utf-8")))["toml"]
-    (tmp_path / "plan.toml").write_text(shown, encoding="utf-8")
+    blocks = BLOCK.findall((ROOT / "docs" / "migrate.md").read_text(encoding="utf-8"))
+    shown = [body for language, body in blocks if language == "toml"]
     (tmp_path / "envs" / "lab" / "bin").mkdir(parents=True)
     (tmp_path / "envs" / "lab" / "bin" / "python").symlink_to(sys.executable)
+    tasks = []
+    for number, text in enumerate(shown):
+        path = tmp_path / f"plan{number}.toml"
+        path.write_text(text, encoding="utf-8")
+        tasks += plan.read_plan(str(path))
 
-    tasks = list(plan.read_plan(str(tmp_path / "plan.toml")))
-
-    assert [(task.folder, task.ref) for task in tasks] == [("training", "main")]
+    assert [(task.folder, task.ref) for task in tasks] == [("training", "main"), ("", ""), ("", "")]
+    assert [(task.publishing.fork, task.publishing.split) for task in tasks[1:]] == [("auto", False), ("never", True)]
 
 
 def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from devfix.migrate.record import Published, Record, RepositoryOutcome, RunSummary, VerdictSummary
+from devfix.migrate.record import Part, Published, Record, RepositoryOutcome, RunSummary, VerdictSummary
 from devfix.migrate.task import Task
 
 BROKEN = """\
@@ -155,6 +155,10 @@ def full_record(**changes):
         "checked": 4,
         "patch": "--- a/train.py\n+++ b/train.py\n@@ -1 +1 @@\n-old \udce9\n+new\n",
         "published": Published("push", "patches/lab-project.patch", "devfix/device", "abcdef0123" * 4, "/mirror"),
+        "parts": (
+            Part(("@lab/core",), "lab-core", ("train.py",), Published("push", "", "devfix/device-lab-core")),
+            Part((), "unowned", ("other.py",)),
+        ),
         "verdict": verdict,
         "reason": "",
         "seconds": 12.5,

@@ -1,5 +1,7 @@
 """Plans: what they say, and which line is wrong."""
 
+from dataclasses import replace
+
 import pytest
 
 from devfix.config import ConfigError
@@ -92,6 +94,12 @@ REPOSITORY = '[[repository]]\npath = "project"\n'
         (REPOSITORY + 'folder = "../x"\n', 3, "not a folder within the repository"),
         (REPOSITORY + 'ref = "fix"\nbranch = "fix"\nresult = "push"\n', 4, "would be overwritten"),
         (REPOSITORY + 'result = "branch"\nkeep-mirror = false\n', 4, "the branch would be deleted"),
+        (REPOSITORY + 'fork = "maybe"\n', 3, "fork must be one of never, auto, always, not 'maybe'"),
+        (REPOSITORY + 'result = "push"\nfork = "auto"\n', 4, "a fork needs a pull request"),
+        (REPOSITORY + 'fork-owner = "bots"\n', 3, "fork-owner has no effect"),
+        (REPOSITORY + 'split = "teams"\n', 3, "split must be one of none, owners, not 'teams'"),
+        (REPOSITORY + 'split = "owners"\n', 3, "split needs branches"),
+        (REPOSITORY + 'reviewers = "ann"\n', 3, "reviewers must be a list of strings, not 'ann'"),
         ('[defaults]\nwindow = "at night"\n', 2, "window: 'at night' is not of the form"),
         (REPOSITORY + "max-open = 3\n", 3, "unknown key 'max-open'"),
         (REPOSITORY + "timeout = true\n", 3, "timeout must be a number"),
@@ -230,3 +238,52 @@ def test_lines_of_keys():
     assert lines.line_of("r", 1, "odd key") == 9
     assert lines.line_of("r", 1, "v", "q") == 11
     assert lines.line_of("r", 0, "v") == 7
+
+
+def test_forks_are_asked_for_by_default_and_by_repository(plan):
+    text = (
+        '[defaults]\nresult = "pull-request"\nfork = "auto"\nfork-owner = "bots"\n[[repository]]\nurl = "https://h/a"\n'
+        '[[repository]]\nurl = "https://h/b"\nfork = "always"\n'
+        '[[repository]]\nurl = "https://h/c"\nfork = "never"\n'
+    )
+
+    asked = [(task.publishing.fork, task.publishing.fork_owner) for task in read_plan(plan(text))]
+
+    assert asked == [("auto", "bots"), ("always", "bots"), ("never", "bots")]
+
+
+@pytest.mark.parametrize(
+    ("url", "dialect"),
+    [
+        ("https://github.com/lab/nets.git", "github"),
+        ("git@gitlab.com:lab/nets.git", "gitlab"),
+        ("https://codeberg.org/lab/nets", "gitea"),
+        ("https://code.lab.org/nets", None),
+    ],
+)
+def test_the_forge_tells_how_to_read_its_owners(plan, url, dialect):
+    text = f'[defaults]\nresult = "push"\n[[repository]]\nurl = "{url}"\nsplit = "owners"\n'
+
+    (task,) = read_plan(plan(text))
+
+    assert (task.publishing.split, task.publishing.dialect) == (True, dialect)
+
+
+def test_owners_may_be_the_reviewers(plan):
+    text = '[defaults]\nresult = "pull-request"\nreviewers = "owners"\n[[repository]]\nurl = "https://github.com/a/b"\n'
+
+    (first, second) = read_plan(plan(text + '[[repository]]\nurl = "https://github.com/a/c"\nreviewers = ["ann"]\n'))
+
+    assert (first.publishing.owner_reviews, first.publishing.reviewers) == (True, ())
+    assert (second.publishing.owner_reviews, second.publishing.reviewers) == (False, ("ann",))
+
+
+def test_asking_for_parts_processes_the_repository_again(task):
+    publishing = Publishing("pull-request")
+
+    keys = {
+        replace(task, publishing=asked).settings_key
+        for asked in (publishing, replace(publishing, split=True), replace(publishing, owner_reviews=True))
+    }
+
+    assert len(keys) == 3

@@ -234,13 +234,13 @@ def test_a_log_that_is_mostly_waste_is_compacted_when_it_is_opened(path, task, r
 def test_a_pull_request_comes_back(path, task, record):
     change = replace(Change.of(task), labels=("a",), state=ChangeState.OPEN, url="https://h/pull/1")
     state = State(path)
-    state.put(task, record, change)
+    state.put(task, record, [change])
     (entry,) = state.latest()
     state.replace_change(entry, record, replace(change, state=ChangeState.MERGED))
     state.close()
 
     again = State(path)
     (entry,) = again.entries(task)
-    assert again.change(entry) == replace(change, state=ChangeState.MERGED)
+    assert again.changes(entry) == (replace(change, state=ChangeState.MERGED),)
     assert again.record(entry).line() == record.line()
     again.close()

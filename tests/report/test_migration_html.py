@@ -11,7 +11,7 @@ from dataclasses import replace
 import migrations
 import pytest
 
-from devfix.migrate.record import Record, RepositoryOutcome
+from devfix.migrate.record import Part, Published, Record, RepositoryOutcome
 from devfix.report.html import script_json, terminal_text
 from devfix.report.migrations.details import details
 
@@ -295,3 +295,14 @@ def test_every_text_can_be_read_on_what_it_stands_on(dark):
     poor = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
     assert {pair: ratio for pair, ratio in poor.items() if ratio < 4.5} == {}
     assert min(contrast(colours[name], colours["back"]) for name in ("focus", "control")) >= 3
+
+
+def test_the_parts_of_a_patch_and_their_pull_requests_are_facts():
+    opened = Published("pull-request", "", "devfix/device-ann", "a" * 40, url="https://h/pull/1")
+    parts = (Part((), "unowned", ("b.py", "c.py")), Part(("@ann", "@lab/core"), "ann", ("a.py",), opened))
+
+    read = page([migrations.record(1, parts=parts)])
+
+    facts = dict(map(tuple, read.details[0]["facts"]))
+    assert facts["files of nobody"] == "b.py, c.py"
+    assert facts["files of @ann, @lab/core"] == "https://h/pull/1"

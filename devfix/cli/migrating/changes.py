@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 import click
@@ -12,7 +12,7 @@ from devfix.cli.migrating.states import loaded_forges, opened
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.proposing import ForgeError, Forges, MergeMethod, Proposals, Refused
 from devfix.migrate.record import Record
-from devfix.migrate.state import State
+from devfix.migrate.state import Entry, State
 from devfix.migrate.task import Limits
 from devfix.report.sanitize import printable
 
@@ -32,11 +32,7 @@ def open_changes(
             str(state.run.get("window", "")),
         )
         proposals = None if dry_run else Proposals(state, loaded_forges(), limits)
-        for entry in state.latest():
-            change = state.change(entry)
-            record = state.record(entry) if change is not None and change.state in waiting else None
-            if change is None or record is None:
-                continue
+        for entry, record, change in _each_change(state, waiting):
             if proposals is None:
                 _print("would open", record, change)
                 continue
@@ -83,11 +79,7 @@ def _for_open(given: str, done: str, action: Callable[[Forges, Record, Change], 
     failed = False
     with opened(given, writable=not dry_run) as state, interruptible():
         forges = loaded_forges()
-        for entry in state.latest():
-            change = state.change(entry)
-            record = state.record(entry) if change is not None and change.state is ChangeState.OPEN else None
-            if change is None or record is None:
-                continue
+        for entry, record, change in _each_change(state, {ChangeState.OPEN}):
             try:
                 change = replace(change, state=action(forges, record, change))
             except (ForgeError, Refused) as error:
@@ -104,7 +96,7 @@ def show_changes(given: str) -> None:
     """Print each pull request with its checks and reviews."""
     with opened(given) as state, interruptible():
         forges = None
-        for record, change in _changes(state):
+        for _, record, change in _each_change(state, set(ChangeState)):
             if change.state is not ChangeState.OPEN:
                 _print(change.state.value, record, change)
                 continue
@@ -119,9 +111,14 @@ def show_changes(given: str) -> None:
             _print(", ".join(fact for fact in facts if fact), record, change)
 
 
-def _changes(state: State) -> list[tuple[Record, Change]]:
-    pairs = ((state.record(entry), state.change(entry)) for entry in state.latest() if entry.has_change)
-    return [(record, change) for record, change in pairs if record is not None and change is not None]
+def _each_change(state: State, wanted: Collection[ChangeState]) -> Iterator[tuple[Entry, Record, Change]]:
+    """Yield the pull requests in some states, with the record as it is when they are reached."""
+    for first in state.latest():
+        for change in state.changes(first):
+            entry = state.current(first)
+            record = state.record(entry) if change.state in wanted else None
+            if record is not None:
+                yield entry, record, change
 
 
 def _print(what: str, record: Record, change: Change) -> None:

@@ -69,6 +69,10 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
         yield "branch", f"{branch} at {commit}" if commit else branch
         yield "pull request", record.published.url
         yield "mirror", record.published.mirror if branch else ""
+    for part in record.parts:
+        at = part.published
+        told = "" if at is None else at.url or (f"{at.branch} at {at.commit}" if at.commit else at.branch)
+        yield f"files of {', '.join(part.owners) or 'nobody'}", told or ", ".join(part.files)
     yield "tool", f"devfix {record.tool}"
 
 

@@ -499,3 +499,83 @@ def test_the_parameters_that_train_are_recorded_at_each_step() -> None:
 
     first, second = recipe.results()["recipe"]
     assert first[1][0]["params"] != second[1][0]["params"]
+
+
+#: Mixed precision and noise on an accelerator only, and weights that are tied and saved with the module.
+THERE = """\
+import torch
+from torch import nn
+
+there = torch.cuda.is_available()
+device = torch.device("cuda" if there else "cpu")
+torch.manual_seed(0)
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.encode, self.decode = nn.Linear(8, 16), nn.Linear(8, 16)
+        self.decode.weight = self.encode.weight
+        self.offset = torch.full((16,), 0.1)
+
+    def forward(self, x):
+        return nn.functional.dropout(self.encode(x) + self.decode(x) + self.offset, 0.2)
+
+
+net = Net().to(device)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.05)
+for step in range(4):
+    x = torch.randn(12, 8).to(device)
+    with torch.autocast("cuda", torch.float16, enabled=there):
+        loss = (net(x) @ net.encode.weight - x).float().square().mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+torch.save(net, "net.pt")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status", "reason"),
+    [
+        pytest.param("", "", "fixed", "match original/unchecked", id="right"),
+        pytest.param("there = torch.cuda.is_available()", "there = False", "loss-differs", "unchecked", id="settings"),
+        pytest.param("float16, enabled=there", "float16, enabled=False", "loss-differs", "unchecked", id="precision"),
+        pytest.param(
+            "    with torch.autocast",
+            "    if there:\n        torch.cuda.manual_seed(3)\n    with torch.autocast",
+            "output-differs",
+            "seeded 4 times instead of 0",
+            id="seeds",
+        ),
+        pytest.param(
+            "torch.save(net",
+            "net.decode.weight = nn.Parameter(net.encode.weight.clone())\ntorch.save(net",
+            "output-differs",
+            "is_shared",
+            id="tied",
+        ),
+        pytest.param(
+            "torch.save(net",
+            "net.requires_grad_(False)\ntorch.save(net",
+            "output-differs",
+            "requires_grad",
+            id="frozen",
+        ),
+        pytest.param(
+            "self.encode(x) + self.decode(x) + self.offset.to(x.device)",
+            "((self.encode(x) + self.decode(x)).cpu() + self.offset).to(x.device)",
+            "moved-to-cpu",
+            "gradients return to the accelerator 4 times instead of 0",
+            id="addition",
+        ),
+    ],
+)
+def test_what_happens_on_the_accelerator_only_is_compared(
+    old: str, new: str, status: str, reason: str, tmp_path: Path
+) -> None:
+    right = THERE.replace("+ self.offset,", "+ self.offset.to(x.device),")
+    assert not old or right.count(old) == 1
+    found = prove(project(tmp_path / "a", THERE), project(tmp_path / "b", right.replace(old, new)), "train.py")
+
+    assert (found.status, reason in found.reason) == (status, True), found.reason

@@ -317,6 +317,8 @@ def patch_compilers(patches: Patches) -> None:
     import torch.export
 
     library: Any = torch.export
+    if library.export is _export:  # already replaced
+        return
     program: Any = library.ExportedProgram
     _real.update({"export": library.export, "export.save": library.save, "export.load": library.load})
     _real.update({"module": program.module, "run_decompositions": program.run_decompositions})

@@ -166,6 +166,12 @@ def exported_program_that_is_saved(device: str) -> Any:
     return _used(torch.export.load(buffer).module(), device)
 
 
+def exported_program_that_is_decomposed(device: str) -> Any:
+    model = _Positions().to(device).eval()
+    exported = torch.export.export(model, (torch.ones(4, 3, device=device),))
+    return _used(exported.run_decompositions().module(), device)
+
+
 def flexible_attention(device: str) -> Any:
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
@@ -190,3 +196,12 @@ def graph_module_of_a_function(device: str) -> Any:
 
     x = torch.randn(3, 2).to(device)
     return make_fx(run)(x)(x)
+
+
+def graph_module_that_creates_tensors(device: str) -> Any:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def run(x: torch.Tensor) -> torch.Tensor:
+        return x + torch.ones(3, device=x.device) + torch.zeros_like(x) + x.new_full((3,), 2.0)
+
+    return make_fx(run)(torch.randn(3, device=device))(torch.arange(3.0, device=device))

@@ -225,3 +225,13 @@ def exchange_by_dlpack(device: str) -> Any:
     z = torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))
     assert z.device == x.device
     return x, z
+
+
+def limits_of_libraries(device: str) -> Any:
+    if device == "cuda":
+        plans = torch.backends.cuda.cufft_plan_cache
+        plans.max_size = 16
+        plans.clear()
+        assert plans.size == 0 and len(torch.cuda.nccl.version()) == 3
+        torch.cuda.seed()
+    return torch.fft.fft(torch.ones(4, device=device)).real

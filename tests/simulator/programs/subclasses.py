@@ -199,3 +199,39 @@ def traced_by_fx(device: str) -> Any:
     model = torch.fx.symbolic_trace(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)).to(device))
     torch.fx.passes.shape_prop.ShapeProp(model).propagate(torch.ones(2, 3, device=device))
     return model(torch.randn(2, 3).to(device))
+
+
+def causal_bias(device: str) -> Any:
+    from torch.nn.attention.bias import causal_lower_right
+
+    q, k = torch.randn(1, 2, 3, 4).to(device), torch.randn(1, 2, 5, 4).to(device)
+    return nn.functional.scaled_dot_product_attention(q, k, k, attn_mask=causal_lower_right(3, 5))
+
+
+def subclass_made_of_numbers(device: str) -> Any:
+    class Point(torch.Tensor):
+        pass
+
+    point = Point([1.0, 2.0])
+    moved = point.to(device)
+    assert isinstance(moved, Point) and moved.device.type == device and type(torch.Tensor(2, 3)) is torch.Tensor
+    return (moved * 2).as_subclass(torch.Tensor)
+
+
+def fake_tensors(device: str) -> Any:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        outputs = nn.Linear(3, 4, device=device)(torch.empty(2, 3, device=device))
+    assert outputs.device.type == device
+    return list(outputs.shape), torch.ones(2, device=device).sum()
+
+
+def module_without_memory(device: str) -> Any:
+    with torch.device("meta"):
+        model = nn.Linear(3, 2)
+    assert {each.device.type for each in (*model.parameters(), model.weight + 1)} == {"meta"}
+    model.to_empty(device=device)
+    nn.init.ones_(model.weight)
+    nn.init.zeros_(model.bias)
+    return model(torch.ones(1, 3, device=device))

@@ -13,7 +13,7 @@ from devfix.verify.training_invariants import describe_gradient_change, describe
 __all__ = [
     "describe_changed_behavior",
     "describe_changed_phases",
-    "describe_changed_seeds",
+    "describe_changed_settings",
     "describe_changed_training",
 ]
 
@@ -53,25 +53,31 @@ def describe_changed_behavior(run: Run, reference: Run, *, states: bool = True) 
         return "the buffers or averaged parameters of a module differ at the end"
     if len(run.returned) == len(reference.returned) and run.returned != reference.returned:
         return _describe_changed_results(run.returned, reference.returned)
-    seeds = describe_changed_seeds(run, reference)
-    if seeds is not None:
-        return seeds
+    settings = describe_changed_settings(run, reference)
+    if settings is not None:
+        return settings
     if run.random != reference.random:
         return "the random state at the end differs: other random numbers were drawn"
     return None
 
 
-def describe_changed_seeds(run: Run, reference: Run) -> str | None:
-    """Return how often a run on a simulated accelerator seeds it, if not as often as another such run.
+def describe_changed_settings(run: Run, reference: Run) -> str | None:
+    """Return how the seeds or the precision of two runs on a simulated accelerator differ; None if they do not.
 
-    The simulated accelerator draws the CPU's random numbers, so a seed of its own shows in no result.
+    The simulated accelerator draws the CPU's random numbers and computes as the CPU does, so neither shows in a result.
     """
-    if "cpu" in (run.device, reference.device) or run.device_seedings == reference.device_seedings:
+    if "cpu" in (run.device, reference.device) or on_real_device(run, reference):
         return None
-    return (
-        f"the random numbers of the accelerator were seeded {run.device_seedings} times instead of "
-        f"{reference.device_seedings}"
-    )
+    if run.matmul_precision != reference.matmul_precision:
+        return (
+            f"the precision of products of matrices is {run.matmul_precision} instead of {reference.matmul_precision}"
+        )
+    if run.device_seedings != reference.device_seedings:
+        return (
+            f"the random numbers of the accelerator were seeded {run.device_seedings} times instead of "
+            f"{reference.device_seedings}"
+        )
+    return None
 
 
 def _describe_changed_norms(run: Run, reference: Run) -> str | None:

@@ -65,6 +65,8 @@ _COPIED = [
     "device_operations",
     "all_operations",
     "device_seedings",
+    "updates_on_cpu",
+    "matmul_precision",
     "gradients_from_cpu",
     "rest_of_phases",
     "replaced",

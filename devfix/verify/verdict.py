@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from devfix.verify.advice import describe_ending
 from devfix.verify.comparison import Comparison, compare, describe_evidence, describe_outputs
-from devfix.verify.evidence import describe_changed_seeds
+from devfix.verify.evidence import describe_changed_settings
 from devfix.verify.loss_comparison import agree, first_disagreement, match, on_real_device
 from devfix.verify.outputs import Difference
 from devfix.verify.records import Run
@@ -199,9 +199,9 @@ def _judge_repaired(runs: dict[str, Run]) -> Verdict:
             moved_work = describe_moved_work(patched, unchecked)
             if moved_work is not None:
                 return Verdict("moved-to-cpu", moved_work, runs, name)
-            seeds = describe_changed_seeds(patched, unchecked) if unchecked.ok else None
-            if seeds is not None:
-                return Verdict("output-differs", seeds, runs, "original/unchecked")
+            settings = describe_changed_settings(patched, unchecked) if unchecked.ok else None
+            if settings is not None:
+                return Verdict("output-differs", settings, runs, "original/unchecked")
             return _repaired_verdict(runs, found)
         if closest is None or found.reached > closest.reached:
             closest = found

@@ -55,6 +55,11 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
             "a part of the forward pass runs on the CPU, from which gradients return to the accelerator "
             f"{patched.gradients_from_cpu} times instead of {original.gradients_from_cpu}"
         )
+    if patched.steps <= original.steps and patched.updates_on_cpu > original.updates_on_cpu:
+        return (
+            f"optimizers update parameters on the CPU {patched.updates_on_cpu} times instead of "
+            f"{original.updates_on_cpu}"
+        )
     on, off = patched.work.get("update", _NOTHING)
     expected, expected_off = original.work.get("update", _NOTHING)
     everything = sum(each[0] for each in original.work.values())

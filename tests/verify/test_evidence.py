@@ -535,6 +535,24 @@ torch.save(net, "net.pt")
 """
 
 
+STEP = """\
+    loss.backward()
+    optimizer.step()
+"""
+STEP_ON_THE_CPU = """\
+    loss.backward()
+    copies = [each.detach().cpu().requires_grad_() for each in net.parameters()]
+    for mine, copy in zip(net.parameters(), copies):
+        copy.grad = mine.grad.cpu()
+    optimizer.param_groups[0]["params"] = copies
+    optimizer.step()
+    optimizer.param_groups[0]["params"] = list(net.parameters())
+    with torch.no_grad():
+        for mine, copy in zip(net.parameters(), copies):
+            mine.copy_(copy)
+"""
+
+
 @pytest.mark.parametrize(
     ("old", "new", "status", "reason"),
     [
@@ -547,6 +565,20 @@ torch.save(net, "net.pt")
             "output-differs",
             "seeded 4 times instead of 0",
             id="seeds",
+        ),
+        pytest.param(
+            "net = Net()",
+            "torch.set_float32_matmul_precision('medium')\nnet = Net()",
+            "output-differs",
+            "precision of products of matrices is medium instead of highest",
+            id="tf32",
+        ),
+        pytest.param(
+            STEP,
+            STEP_ON_THE_CPU,
+            "moved-to-cpu",
+            "optimizers update parameters on the CPU 12 times instead of 0",
+            id="optimizer",
         ),
         pytest.param(
             "torch.save(net",

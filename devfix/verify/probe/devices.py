@@ -85,7 +85,11 @@ class SimulatedDevice(NoDevice):
         return str(self._library.reported_device(tensor))
 
     def report_fields(self) -> dict[str, Any]:
-        return {**self._library.work_done(), "unsupported": self._library.unsupported_used()}
+        import torch
+
+        precision = torch.get_float32_matmul_precision()
+        unsupported = self._library.unsupported_used()
+        return {**self._library.work_done(), "matmul_precision": precision, "unsupported": unsupported}
 
 
 class RealDevice(NoDevice):

@@ -47,6 +47,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         _provenance(options, device) as provenance,
     ):
         failures = _failures(provenance, root)
+        recorder.device_of = device.device_of
         recorder.survey = survey = _survey(options, provenance)
         seal = Seal((recorder, recorder.recipe, recorder.trained, recorder.phases, recorder.manual_updates))
         conditions.seed()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .parameters import ManualUpdates, digest, gradient_norm, trainable, untracked
@@ -38,6 +38,8 @@ class Recorder:
     Attributes:
         problem: what could not be recorded, as an unsupported feature; None if everything was.
         survey: the device map, which may end the run after a step; None if it is not requested.
+        device_of: returns the device of a tensor as a string, such as ``cuda:0``.
+        updates_on_cpu: how many parameters on the CPU optimizers have updated, counted at each step.
 
     """
 
@@ -55,6 +57,8 @@ class Recorder:
         self.manual_updates = ManualUpdates()
         self.problem: str | None = None
         self.survey: Survey | None = None
+        self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device)
+        self.updates_on_cpu = 0
 
     @property
     def steps(self) -> int:
@@ -129,6 +133,7 @@ class Recorder:
         def before_step(optimizer: Any, args: Any, kwargs: Any) -> None:
             try:
                 self.recipe.note_optimizer(optimizer)
+                self._count_updates_on_cpu(optimizer)
                 self.trained.before_step(optimizer)
                 if len(self.gradient_norms) < _MAX_NORMS:
                     self.gradient_norms.append(gradient_norm(optimizer))
@@ -144,6 +149,10 @@ class Recorder:
 
         register_optimizer_step_pre_hook(before_step)
         register_optimizer_step_post_hook(after_step)
+
+    def _count_updates_on_cpu(self, optimizer: Any) -> None:
+        parameters = (each for group in optimizer.param_groups for each in trainable(group["params"]))
+        self.updates_on_cpu += sum(self.device_of(each) == "cpu" for each in parameters)
 
     def _end_if_enough(self) -> None:
         enough = self.max_steps is not None and self.steps >= self.max_steps
@@ -175,6 +184,7 @@ class Recorder:
             **self.recipe.results(),
             **self.phases.results(optimized),
             "gradient_norms": self.gradient_norms,
+            "updates_on_cpu": self.updates_on_cpu,
         }
 
     def _optimized_parameters(self) -> list[Any]:

@@ -41,6 +41,14 @@ def _is_cwd_deleted() -> bool:
     return False
 
 
+def _place(error: Exception) -> str:
+    """Return the line that raised an exception, and its function."""
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{os.path.basename(frame.filename)}:{frame.lineno} in {frame.name}"
+
+
 @contextmanager
 def report_errors(context: click.Context) -> Iterator[None]:
     """Turn exceptions of a command into a :class:`CommandError`."""
@@ -61,6 +69,6 @@ def report_errors(context: click.Context) -> Iterator[None]:
             traceback.print_exc()
         summary = f"{type(error).__name__}: {error}".replace("\n", " ")
         raise CommandError(
-            f"internal error: {summary}. Nothing further was written."
-            " Please report this with the file and the output of the same command with -v."
+            f"internal error at {_place(error)}: {summary}. Nothing further was written."
+            " Please report this with the file."
         ) from error

@@ -220,7 +220,8 @@ def test_a_crash_is_2_and_one_line(run, project, engine, monkeypatch):
 
     result = run("apply", "a.py")
     assert result.code == 2
-    assert result.stderr.startswith("devfix: internal error: ZeroDivisionError: division by zero.")
+    assert result.stderr.startswith("devfix: internal error at test_apply.py:")
+    assert "ZeroDivisionError: division by zero." in result.stderr
     assert result.stderr.count("\n") == 1
     assert "Traceback" in run("apply", "a.py", "-v").stderr
 

@@ -108,6 +108,26 @@ UNCHANGED = [
         id="moved-afterwards",
     ),
     pytest.param(
+        """
+        import sys
+
+        def choose(name):
+            if name == "cpu":
+                return torch.device("cpu")
+            return torch.device("cuda")
+
+        def run(device):
+            model = torch.load("model.pt", map_location="cpu", weights_only=False)["model"].to(device)
+            x = torch.ones(3, 3)
+            if device.type != "cpu":
+                x = x.to(device)
+            print(model(x))
+
+        run(choose(sys.argv[1]))
+        """,
+        id="moved-to-one-of-two-devices",
+    ),
+    pytest.param(
         'x = torch.ones(3, 4).cuda()\nstate = torch.load("s.pt", map_location="cpu")\nprint(x * state["temperature"])',
         id="may-be-a-number",
     ),

@@ -27,8 +27,18 @@ LIBRARIES = {
     "clip": ("import clip", ["there + clip.tokenize(['a'])"], ["there + clip.tokenize(['a']).to('cuda')"]),
     "dgl": (
         "import dgl\nfrom dgl.nn import GATConv, GINConv, GraphConv\ng = dgl.data.CoraGraphDataset()[0]",
-        ["GraphConv(3, 3).cuda()(g, there)", "GATConv(3, 3)(g.to('cuda'), there)"],
-        ["GraphConv(3, 3).cuda()(g.to('cuda'), there)", "GINConv(model)(g.to('cuda'), there)"],
+        [
+            "GraphConv(3, 3).cuda()(g, there)",
+            "GATConv(3, 3)(g.to('cuda'), there)",
+            "GraphConv(3, 3).cuda()(dgl.remove_self_loop(g).int(), there)",
+            "dgl.sampling.select_topk(g.to('cuda'), 3, 'y')",
+        ],
+        [
+            "GraphConv(3, 3).cuda()(g.to('cuda'), there)",
+            "GINConv(model)(g.to('cuda'), there)",
+            "GraphConv(3, 3).cuda()(dgl.remove_self_loop(g.int().to('cuda')), there)",
+            "dgl.sampling.select_topk(g, 3, 'y')",
+        ],
     ),
     "diffusers": (
         "from diffusers import DDIMScheduler, DDPMScheduler\ns = DDPMScheduler(10)",

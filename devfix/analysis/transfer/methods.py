@@ -83,7 +83,7 @@ def _super_method(
         names = classes.external_bases(value.owner)
         if isinstance(obj, Module) and names and names[0] not in ("torch.nn.Module", "?"):
             library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
-        elif isinstance(obj, InstanceObject) and "torch.utils.data.DataLoader" in names:
+        elif isinstance(obj, InstanceObject) and data.is_loader_class(value.owner):
             data.make_loader(interp, args, keywords, node, into=receiver)
         elif isinstance(obj, FrameworkInstance):
             obj.construct(interp, receiver, args, keywords, node)

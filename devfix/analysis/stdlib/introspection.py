@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -102,13 +103,13 @@ def _isinstance(interp: Interpreter, args: list[Value], keywords: Keywords, node
     if len(args) != 2:
         return UNKNOWN
     value, classes = args
-    wanted = list(classes.items) if isinstance(classes, TupleValue) else [classes]
+    wanted = classes.items if isinstance(classes, TupleValue) else (classes,)
     outcomes = {_is_any_of(interp, option, wanted) for option in alternatives(value)}
     decided = outcomes.pop() if len(outcomes) == 1 else None
     return UNKNOWN if decided is None else Const(decided)
 
 
-def _is_any_of(interp: Interpreter, value: Value, classes: list[Value]) -> bool | None:
+def _is_any_of(interp: Interpreter, value: Value, classes: Iterable[Value]) -> bool | None:
     """Return whether a value is an instance of one of several classes; ``None`` if unknown."""
     outcomes = {_is_a(interp, value, cls) for cls in classes}
     if True in outcomes:

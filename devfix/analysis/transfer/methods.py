@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.restored_modules import call_restored
 from devfix.analysis.stdlib import containers, introspection, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
@@ -48,7 +49,8 @@ def call_method(
     """Call ``receiver.name(...)``."""
     match receiver:
         case Tensor():
-            return tensor_method(interp, receiver, name, args, keywords, node)
+            restored = call_restored(interp, receiver, name, args, keywords, node)
+            return tensor_method(interp, receiver, name, args, keywords, node) if restored is None else restored
         case Pointer():
             return interp.heap_object(receiver).method(interp, receiver, name, args, keywords, node)
         case Super():

@@ -160,6 +160,11 @@ LIBRARIES = {
         [],
         ["net = SentenceTransformer('a'); net.train(); net(there)"],
     ),
+    "scipy": (
+        "from scipy.optimize import linear_sum_assignment, minimize",
+        ["minimize(lambda x: x, there)", "linear_sum_assignment(there)"],
+        ["minimize(lambda x, y: x, times.numpy(), args=(there,))", "linear_sum_assignment(there.cpu())"],
+    ),
     "timm": (
         "import timm\nfrom timm.layers import DropPath, LayerNorm2d, drop_path\nfrom timm import loss",
         [

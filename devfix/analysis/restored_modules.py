@@ -25,7 +25,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.torch import module_tree
+from devfix.analysis.torch import checkpoints, module_tree
 from devfix.analysis.transfer.instantiation import instantiate_with_options
 from devfix.models.index import lookup
 from devfix.models.names import MODULE_METHODS
@@ -33,7 +33,7 @@ from devfix.models.names import MODULE_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_restored"]
+__all__ = ["call_restored", "moved_with_owner"]
 
 _MOST_DEPTH = 3
 
@@ -48,6 +48,9 @@ def call_restored(
     model = lookup(f"torch.Tensor.{name}")
     if name in MODULE_METHODS or (model is not None and model.key == model.name):
         return None
+    moved = moved_with_owner(interp, receiver, node)
+    if moved is not None:
+        return Tensor(moved, maybe_container=True)
     cls = _only_class_with(interp, name)
     if cls is None:
         return None
@@ -56,6 +59,22 @@ def call_restored(
     if not isinstance(method, Function) or restored is None:
         return None
     return interp.call(Bound(method, restored), args, keywords, node)
+
+
+def moved_with_owner(interp: Interpreter, loaded: Tensor, node: ast.Call) -> Device | None:
+    """Return where a loaded module is that is part of a module; ``None`` if that has not moved since.
+
+    ``node`` calls it or a part of it: ``self.encoder(x)``, ``self.encoder.blocks(x)``.
+    """
+    holder: ast.expr = node.func
+    owner = None
+    while owner is None and isinstance(holder, ast.Attribute):
+        holder = holder.value
+        if isinstance(holder, (ast.Name, ast.Attribute)):
+            owner = module_at(interp, interp.evaluate(holder))
+    if owner is None or owner.last_moved_at is None:
+        return None
+    return owner.device if owner.last_moved_at.time > checkpoints.loaded_at(interp, loaded).time else None
 
 
 def _only_class_with(interp: Interpreter, name: str) -> ClassValue | None:

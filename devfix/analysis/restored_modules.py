@@ -79,24 +79,24 @@ def moved_with_owner(interp: Interpreter, loaded: Tensor, node: ast.Call) -> Dev
 
 def _only_class_with(interp: Interpreter, name: str) -> ClassValue | None:
     """Return the one module class of the imported files that has a method; ``None`` if several have it, or none."""
-    found = []
-    for cls in _classes(interp):
-        defines = any(isinstance(base, ClassValue) and _defines(base.node, name) for base in mro(cls))
-        if defines and is_module_class(interp, cls):
-            found.append(cls)
-    return found[0] if len(found) == 1 else None
-
-
-def _classes(interp: Interpreter) -> list[ClassValue]:
-    """Return the classes that the files imported so far define."""
-    nodes = [
+    defined = [
         (module, stmt)
         for module in interp.program.imported()
         for stmt in module.tree.tree.body
         if isinstance(stmt, ast.ClassDef)
     ]
-    values = [interp.global_name(module, stmt.name) for module, stmt in nodes]
-    return [value for value in values if isinstance(value, ClassValue)]
+    if not any(_defines(stmt, name) for _, stmt in defined):
+        return None  # no class is evaluated in vain
+    found = []
+    for module, stmt in defined:
+        cls = interp.global_name(module, stmt.name)
+        if isinstance(cls, ClassValue) and _has(cls, name) and is_module_class(interp, cls):
+            found.append(cls)
+    return found[0] if len(found) == 1 else None
+
+
+def _has(cls: ClassValue, name: str) -> bool:
+    return any(isinstance(base, ClassValue) and _defines(base.node, name) for base in mro(cls))
 
 
 def _defines(node: ast.ClassDef, name: str) -> bool:

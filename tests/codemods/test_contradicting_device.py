@@ -67,6 +67,32 @@ net(torch.ones(3, 4).cuda())
     assert outcome.patch.files == ()
 
 
+@pytest.mark.parametrize(
+    ("choices", "device"),
+    [
+        ("[None, 'cpu', 'nvme']", "next(model.parameters()).device"),
+        ("('none', 'cpu')", "next(model.parameters()).device"),
+        ("['cpu', 'gpu']", "args.offload_device"),
+        ("['cpu', '0']", "args.offload_device"),
+        ("DEVICES", "args.offload_device"),
+    ],
+)
+def test_an_option_without_an_accelerator_among_its_choices_is_not_the_device(repair, choices, device):
+    program = f"""\
+import argparse
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--offload_device", choices={choices})
+args = parser.parse_args()
+model = nn.Linear(3, 3).cuda()
+print(model(torch.ones(3, device="cpu")))
+"""
+
+    assert repair(CODE, program) == program.replace('"cpu"', device)
+
+
 def test_a_tensor_on_the_device_of_another_one_is_not_where_the_device_is_chosen(tmp_path):
     program = """\
 import argparse

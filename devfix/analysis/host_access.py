@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.callers.own_arguments import is_own_argument
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import is_module_class
-from devfix.analysis.domain.objects import Container, Mapping, object_at
+from devfix.analysis.domain.objects import BatchPart, Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -112,6 +112,9 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             is_library = interp.observations.is_library  # where a number or an array shows that the host computes
             kinds = (Tensor, Pointer, TupleValue, Unknown, *((Number,) if is_library else ()))
             relevant = [option for option in alternatives if isinstance(option, kinds)]
+            graphs = [_graph_tensors(interp, option) for option in relevant]
+            if all(graphs):
+                return [tensor for tensors in graphs for tensor in tensors]
             is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)
             return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []
         case TupleValue(items):
@@ -124,7 +127,15 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
                 return [
                     tensor for item in sequence.contents for tensor in _accelerator_tensors(interp, item, depth + 1)
                 ]
+            return _graph_tensors(interp, value)
     return []
+
+
+def _graph_tensors(interp: Interpreter, value: Value) -> list[Tensor]:
+    """Return what represents the tensors of a graph, if they are on the accelerator."""
+    graph = object_at(interp, value, BatchPart)
+    tensors = graph.default_item if graph is not None and not isinstance(graph, Container) else None
+    return [tensors] if isinstance(tensors, Tensor) and tensors.device == ACCELERATOR else []
 
 
 def note_loader(interp: Interpreter, loader: HeapObject, flags: Collection[str], sample: Value) -> None:

@@ -162,6 +162,10 @@ class Program:
         """Return the trees of the files loaded so far."""
         return [module.tree for module in self._modules.values() if module is not None]
 
+    def imported(self) -> list[PythonModule]:
+        """Return the modules imported so far, in the order in which their files were read."""
+        return [module for module in self._modules.values() if module is not None and module.env]
+
     def find(self, name: str, importer: PythonModule, level: int = 0) -> PythonModule | None:
         """Return the module for ``import name`` (or ``from ..name``) in ``importer``; ``None`` if it is external."""
         parts = name.split(".") if name else []

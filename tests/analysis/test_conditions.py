@@ -155,6 +155,18 @@ def test_isinstance_decides_which_branch_is_run(met):
     assert met(program) == []
 
 
+def test_isinstance_is_decided_if_all_alternatives_are_tensors(met):
+    program = """
+        def doubled(value):
+            other = value if isinstance(value, torch.Tensor) else torch.ones(3)
+            return other + value
+
+        doubled(torch.ones(3).cuda() if flag else torch.ones(()).cuda())
+        """
+
+    assert met(program) == []
+
+
 @pytest.mark.parametrize("net", ["torchvision.models.resnet18()", "nn.Linear(3, 3)"])
 def test_a_module_is_no_list(met, net):
     program = f"""

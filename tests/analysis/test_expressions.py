@@ -106,6 +106,7 @@ UNKNOWN = [
     "something(there)",
     "unknown.tensor",
     "torch.zeros(3, device=where())",
+    "(something() or there) * [[2, 3, 4]]",
 ]
 
 

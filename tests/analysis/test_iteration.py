@@ -296,3 +296,32 @@ for batch in Loader(torch.ones(3){move}):
 def test_a_batch_is_where_its_collate_function_holds_tensors(met):
     assert met(HOLDING_LOADER.format(move="")) == ['batch.x + torch.ones(3, device="cuda")']
     assert met(HOLDING_LOADER.format(move=".cuda()")) == []
+
+
+OWN_LOADER = """
+from prefetch_generator import BackgroundGenerator
+from torch.utils.data import TensorDataset, dataloader
+
+class Loader({base}):
+{body}
+
+for (x,) in Loader(TensorDataset(torch.ones(3, 3)), batch_size=2):
+    x{move} + there
+"""
+_CONSTRUCTOR = "    def __init__(self, *args, **kwargs):\n        super().__init__(*args, **kwargs)"
+_ITERATOR = "    def __iter__(self):\n        return BackgroundGenerator(super().__iter__())"
+
+
+@pytest.mark.parametrize(
+    ("base", "body"),
+    [
+        pytest.param("DataLoader", _CONSTRUCTOR, id="constructor"),
+        pytest.param("DataLoader", "    pass", id="inherited-constructor"),
+        pytest.param("DataLoader", _ITERATOR, id="iterator"),
+        pytest.param("dataloader.DataLoader", _CONSTRUCTOR, id="another-name"),
+        pytest.param("dataloader.DataLoader", "    pass", id="another-name-inherited-constructor"),
+    ],
+)
+def test_a_subclass_of_a_loader_yields_batches_on_the_cpu(met, base, body):
+    assert met(SETUP + OWN_LOADER.format(base=base, body=body, move="")) == ["x + there"]
+    assert met(SETUP + OWN_LOADER.format(base=base, body=body, move=".cuda()")) == []

@@ -353,3 +353,45 @@ def test_parameters_that_were_appended_in_a_loop_move_with_their_list(met):
     """
 
     assert met(program) == []
+
+
+OWN_PARALLEL = """
+class Net(nn.{base}):
+    {body}
+
+net = Net(nn.Linear(3, 3)).cuda()
+net(torch.ones(3, 3))
+net.module(torch.ones(3))
+"""
+
+
+@pytest.mark.parametrize("base", ["DataParallel", "parallel.DataParallel"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        pytest.param("pass", id="stock"),
+        pytest.param("def scatter(self, inputs, kwargs, device_ids):\n        return [inputs], [kwargs]", id="scatter"),
+        pytest.param("def forward(self, *inputs):\n        return self.module(*spread(inputs))", id="forward"),
+    ],
+)
+def test_a_subclass_of_data_parallel_moves_its_inputs(met, base, body):
+    assert met(OWN_PARALLEL.format(base=base, body=body)) == ["net.module(torch.ones(3))"]
+
+
+def test_a_meter_is_no_part_of_a_module(met):
+    program = """
+        from torchnet.meter import ConfusionMeter
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.meter = ConfusionMeter(2)
+                self.layer = nn.Linear(3, 3)
+
+            def forward(self, x):
+                self.meter.add(torch.ones(3), self.layer(x))
+
+        Net().cuda()(torch.ones(3).cuda())
+        """
+
+    assert met(program) == []

@@ -79,6 +79,9 @@ def test_where_it_lives(place, expression, expected):
         pytest.param(
             "g = dgl.data.CoraGraphDataset()[0]\ng.to('cuda')\nfound = g.ndata['x']", "cpu", id="dgl-does-not"
         ),
+        pytest.param(
+            "g = dgl.data.CoraGraphDataset()[0].int().to('cuda')\nfound = g.ndata['x']", "accelerator", id="dgl-int"
+        ),
         pytest.param("data = graphs[0]\ndata.x = data.x.cuda()\nfound = data.x", "accelerator", id="one-attribute"),
         pytest.param("found = graphs[0].to('cuda', 'x', 'y').x", "accelerator", id="by-names"),
         pytest.param("found = graphs[0].to('cuda', 'x', 'y').edge_index", "cpu", id="not-by-names"),

@@ -67,6 +67,57 @@ net(torch.ones(3, 4).cuda())
     assert outcome.patch.files == ()
 
 
+@pytest.mark.parametrize(
+    ("choices", "device"),
+    [
+        ("[None, 'cpu', 'nvme']", "next(model.parameters()).device"),
+        ("('none', 'cpu')", "next(model.parameters()).device"),
+        ("['cpu', 'gpu']", "args.offload_device"),
+        ("['cpu', '0']", "args.offload_device"),
+        ("DEVICES", "args.offload_device"),
+    ],
+)
+def test_an_option_without_an_accelerator_among_its_choices_is_not_the_device(repair, choices, device):
+    program = f"""\
+import argparse
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--offload_device", choices={choices})
+args = parser.parse_args()
+model = nn.Linear(3, 3).cuda()
+print(model(torch.ones(3, device="cpu")))
+"""
+
+    assert repair(CODE, program) == program.replace('"cpu"', device)
+
+
+def test_a_tensor_on_the_device_of_another_one_is_not_where_the_device_is_chosen(tmp_path):
+    program = """\
+import argparse
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(torch.zeros(3, device=x.device))
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int)
+net = Net().to(torch.device(f"cuda:{parser.parse_args().gpu}"))
+net(torch.ones(3).cuda())
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert [r.finding.span.line for r in outcome.resolutions] == [program.count("\n")]
+
+
 def test_a_method_places_values_where_it_works(tmp_path, before_and_after):
     before, after = before_and_after(
         """

@@ -83,6 +83,18 @@ REWRITES = [
     ),
 ]
 
+NEVER_MOVED = """
+class Coder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = torch.load("net.pt", map_location="cpu", weights_only=False)
+
+    def forward(self, x):
+        return self.net(x)
+
+Coder()(torch.ones(3, 4).cuda())
+"""
+
 UNCHANGED = [
     pytest.param(
         'device = "cuda" if torch.cuda.is_available() else "cpu"\nmodel = nn.Linear(4, 2)\n'
@@ -106,6 +118,40 @@ UNCHANGED = [
         'teacher = torch.load("t.pt", map_location=lambda storage, loc: storage)\nteacher = teacher.cuda()\n'
         "teacher(torch.ones(3, 4).cuda())",
         id="moved-afterwards",
+    ),
+    pytest.param(
+        """
+        class Coder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = torch.load("net.pt", map_location="cpu", weights_only=False)
+
+            def forward(self, x):
+                return self.net.last_layer(self.net(x).float())
+
+        nn.Sequential(Coder(), nn.Linear(4, 2)).cuda()(torch.ones(3, 4).cuda())
+        """,
+        id="moved-with-the-module-that-holds-it",
+    ),
+    pytest.param(
+        """
+        import sys
+
+        def choose(name):
+            if name == "cpu":
+                return torch.device("cpu")
+            return torch.device("cuda")
+
+        def run(device):
+            model = torch.load("model.pt", map_location="cpu", weights_only=False)["model"].to(device)
+            x = torch.ones(3, 3)
+            if device.type != "cpu":
+                x = x.to(device)
+            print(model(x))
+
+        run(choose(sys.argv[1]))
+        """,
+        id="moved-to-one-of-two-devices",
     ),
     pytest.param(
         'x = torch.ones(3, 4).cuda()\nstate = torch.load("s.pt", map_location="cpu")\nprint(x * state["temperature"])',
@@ -212,3 +258,12 @@ def test_an_entry_that_the_program_saves_as_a_tensor_is_moved_where_it_is_read(r
 )
 def test_an_entry_that_may_stay_is_left(repair, text):
     assert repair("DEV302", text) == text
+
+
+def test_a_loaded_module_whose_owner_never_moves_stays_on_the_cpu(tmp_path):
+    text = "import torch\nfrom torch import nn\n" + NEVER_MOVED
+    source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    outcome = fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path)))
+
+    assert [r.finding.span.line for r in outcome.resolutions] == [7]

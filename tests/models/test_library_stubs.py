@@ -27,8 +27,18 @@ LIBRARIES = {
     "clip": ("import clip", ["there + clip.tokenize(['a'])"], ["there + clip.tokenize(['a']).to('cuda')"]),
     "dgl": (
         "import dgl\nfrom dgl.nn import GATConv, GINConv, GraphConv\ng = dgl.data.CoraGraphDataset()[0]",
-        ["GraphConv(3, 3).cuda()(g, there)", "GATConv(3, 3)(g.to('cuda'), there)"],
-        ["GraphConv(3, 3).cuda()(g.to('cuda'), there)", "GINConv(model)(g.to('cuda'), there)"],
+        [
+            "GraphConv(3, 3).cuda()(g, there)",
+            "GATConv(3, 3)(g.to('cuda'), there)",
+            "GraphConv(3, 3).cuda()(dgl.remove_self_loop(g).int(), there)",
+            "dgl.sampling.select_topk(g.to('cuda'), 3, 'y')",
+        ],
+        [
+            "GraphConv(3, 3).cuda()(g.to('cuda'), there)",
+            "GINConv(model)(g.to('cuda'), there)",
+            "GraphConv(3, 3).cuda()(dgl.remove_self_loop(g.int().to('cuda')), there)",
+            "dgl.sampling.select_topk(g, 3, 'y')",
+        ],
     ),
     "diffusers": (
         "from diffusers import DDIMScheduler, DDPMScheduler\ns = DDPMScheduler(10)",
@@ -36,8 +46,20 @@ LIBRARIES = {
             "s.add_noise(there, here, times)",
             "DDIMScheduler.from_pretrained('a').step(here, 1, there)",
             "s.add_noise(there, there, times) + here",
+            "s.alphas_cumprod[times.cuda()]",
+            "s.alphas_cumprod + s.get_velocity(there, there, times)",
+            "there + DDIMScheduler.from_pretrained('a').alphas_cumprod",
+            "s.add_noise(there, there, times), torch.index_select(s.alphas_cumprod, 0, times)",
         ],
-        ["s.add_noise(there, there, times)", "s.set_timesteps(5, device='cuda')", "s.step(there, 1, there)"],
+        [
+            "s.add_noise(there, there, times)",
+            "s.set_timesteps(5, device='cuda')",
+            "s.step(there, 1, there)",
+            "s.alphas_cumprod[times]",
+            "s.alphas_cumprod.to('cuda')[times.cuda()]",
+            "s.add_noise(there, there, times), torch.index_select(s.alphas_cumprod, 0, times.cuda())",
+            "setattr(s, 'alphas_cumprod', s.alphas_cumprod.cuda()), there + s.alphas_cumprod",
+        ],
     ),
     "einops": (
         "from einops import einsum, pack, rearrange, reduce, repeat\nfrom einops.layers.torch import Rearrange",
@@ -137,6 +159,11 @@ LIBRARIES = {
         "from sentence_transformers import SentenceTransformer",
         [],
         ["net = SentenceTransformer('a'); net.train(); net(there)"],
+    ),
+    "scipy": (
+        "from scipy.optimize import linear_sum_assignment, minimize",
+        ["minimize(lambda x: x, there)", "linear_sum_assignment(there)"],
+        ["minimize(lambda x, y: x, times.numpy(), args=(there,))", "linear_sum_assignment(there.cpu())"],
     ),
     "timm": (
         "import timm\nfrom timm.layers import DropPath, LayerNorm2d, drop_path\nfrom timm import loss",

@@ -4,7 +4,7 @@ Input: calls of framework functions, by full name, and of methods of framework o
 device that the framework chooses.
 
 May import :mod:`devfix.analysis.domain`, :mod:`devfix.analysis.stdlib`, :mod:`devfix.analysis.torch`, and the device
-arguments and the device check in :mod:`devfix.analysis.transfer`.
+arguments, the device check and the modelled calls in :mod:`devfix.analysis.transfer`.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     **accelerate.OVERLAYS,
     **config_nodes.OVERLAYS,
     **deepspeed.OVERLAYS,
+    **diffusers_.OVERLAYS,
     **function_transforms.OVERLAYS,
     **functional_modules.OVERLAYS,
     **graphs.OVERLAYS,

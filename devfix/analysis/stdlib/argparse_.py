@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import HeapObject
+from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
@@ -88,7 +88,7 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     type_ = keywords.get("type")
     default = keywords.get("default")
     device = value_by_name(interp, symbol)
-    if isinstance(device, DeviceValue):
+    if isinstance(device, DeviceValue) and not _lists_no_accelerator(interp, keywords.get("choices")):
         if type_ == External("builtins.int"):
             return Number(symbol)
         return device
@@ -110,6 +110,19 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     if isinstance(default, DeviceValue):
         return default
     return Unknown(symbol)
+
+
+_ACCELERATOR_WORDS = ("cuda", "gpu", "auto", "mps", "xpu", "npu", "tpu", "hpu", "acc")
+
+
+def _lists_no_accelerator(interp: Interpreter, choices: Value | None) -> bool:
+    """Return whether the choices of an option are known, and none of them is an accelerator: ``["cpu", "nvme"]``."""
+    listed = object_at(interp, choices, Container)
+    items = choices.items if isinstance(choices, TupleValue) else listed.contents if listed is not None else ()
+    texts = [str(item.value).lower() for item in items if isinstance(item, Const)]
+    if not texts or len(texts) != len(items):
+        return False
+    return not any(word in text for text in texts for word in _ACCELERATOR_WORDS) and not any(map(str.isdigit, texts))
 
 
 def option_of_class(interp: Interpreter, name: str, default: Value) -> Value:

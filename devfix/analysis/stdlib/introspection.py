@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
@@ -102,11 +102,18 @@ def _isinstance(interp: Interpreter, args: list[Value], keywords: Keywords, node
     if len(args) != 2:
         return UNKNOWN
     value, classes = args
-    wanted = list(classes.items) if isinstance(classes, TupleValue) else [classes]
-    outcomes = {_is_a(interp, option, cls) for option in alternatives(value) for cls in wanted}
-    if True in outcomes and len(alternatives(value)) == 1:
-        return Const(True)
-    return Const(False) if outcomes == {False} else UNKNOWN
+    wanted = classes.items if isinstance(classes, TupleValue) else (classes,)
+    outcomes = {_is_any_of(interp, option, wanted) for option in alternatives(value)}
+    decided = outcomes.pop() if len(outcomes) == 1 else None
+    return UNKNOWN if decided is None else Const(decided)
+
+
+def _is_any_of(interp: Interpreter, value: Value, classes: Iterable[Value]) -> bool | None:
+    """Return whether a value is an instance of one of several classes; ``None`` if unknown."""
+    outcomes = {_is_a(interp, value, cls) for cls in classes}
+    if True in outcomes:
+        return True
+    return False if outcomes == {False} else None
 
 
 def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:

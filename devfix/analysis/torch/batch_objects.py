@@ -44,8 +44,9 @@ if TYPE_CHECKING:
 __all__ = ["BatchObject", "make", "move_batch"]
 
 _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATOR, "mps": ACCELERATOR}
+_COPIES = frozenset("clone copy int long formats local_var".split())  # of DGL's, the others: new graphs
 _RETURNS_SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
-_METHODS = frozenset("to clone copy items keys values get pop update to_dict convert_to_tensors".split())
+_METHODS = _COPIES | frozenset("to items keys values get pop update to_dict convert_to_tensors".split())
 _NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
 
 
@@ -71,7 +72,7 @@ class BatchObject(BatchPart):
         if name == "to" or name in _MOVES:
             devices: list[Device | None] = [_MOVES[name]] if name in _MOVES else to_targets(interp, args, keywords)
             return _move(interp, pointer, devices, node)
-        if name in ("clone", "copy"):
+        if name in _COPIES:
             return interp.new(self)
         if name in _RETURNS_SELF:
             return pointer

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
+from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.joins import UNION, equal_or
 from devfix.analysis.domain.objects import BatchSource, HeapObject, Opaque, object_at
 from devfix.analysis.domain.values import (
@@ -14,6 +15,7 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    ClassValue,
     Const,
     Function,
     IterableOf,
@@ -32,11 +34,14 @@ from devfix.analysis.stdlib.instances import item_by_method, sample_of
 from devfix.analysis.torch import batches, rng
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.torch.data_sources import source_key
+from devfix.models.index import lookup
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "DatasetObject", "LoaderObject", "make_loader"]
+__all__ = ["OVERLAYS", "DatasetObject", "LoaderObject", "is_loader_class", "make_loader"]
+
+_LOADER = "torch.utils.data.DataLoader"
 
 
 @dataclass(frozen=True)
@@ -158,12 +163,18 @@ def make_loader(
         known = True if known is False else known
     flags = frozenset(key for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
     point = interp.point(node, True)
-    obj = LoaderObject("torch.utils.data.DataLoader", fields=fields, allocated_at=point, pinned=known, flags=flags)
+    obj = LoaderObject(_LOADER, fields=fields, allocated_at=point, pinned=known, flags=flags)
     if into is not None:
         subclass = interp.heap_object(into)
         interp.now.write(into.id, replace(obj, cls=subclass.cls, fields={**subclass.fields, **fields}))
         return into
     return interp.new(obj)
+
+
+def is_loader_class(cls: ClassValue) -> bool:
+    """Return whether a project class derives from ``DataLoader``, by any of its names."""
+    models = [model for name in external_bases(cls) if (model := lookup(name)) is not None]
+    return any(_LOADER in (model.key, *model.bases) for model in models)
 
 
 def _is_on(value: Value | None) -> bool:
@@ -242,7 +253,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     "itertools.chain.from_iterable": _chain,
     "itertools.zip_longest": _zip_longest,
     "torch.utils.data.ConcatDataset": _same_dataset,
-    "torch.utils.data.DataLoader": _loader,
+    _LOADER: _loader,
     "torch.utils.data.RandomSampler": rng.sampler,
     "torch.utils.data.Subset": _same_dataset,
     "torch.utils.data.SubsetRandomSampler": rng.sampler,

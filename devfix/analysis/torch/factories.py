@@ -49,25 +49,24 @@ def fresh(
     device = named or default
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, named)
-    origins = (
-        (_origins_of_device_source(interp, node) or (_creation(interp, node),))
-        if device == CPU
-        else scenarios.origins_after_move(interp, node, device)
-    )
+    source = _device_source(interp, node, device)
+    origins = () if source is None else tuple(one for one in source.origins if one.kind in ("made", "batch", "moved"))
+    if device == CPU:
+        origins = origins or (_creation(interp, node),)
+    elif source is None:
+        origins = scenarios.origins_after_move(interp, node, device)
     return Tensor(device, origins, maybe_zero_dim=zero_dim or _has_no_dimensions(interp, args, keywords))
 
 
-def _origins_of_device_source(interp: Interpreter, node: ast.Call) -> tuple[Origin, ...]:
-    """Return the origins of ``x`` for a call with ``device=x.device``: ``x`` determines the device."""
+def _device_source(interp: Interpreter, node: ast.Call, device: Device) -> Tensor | None:
+    """Return ``x`` for a call with ``device=x.device``: it determines the device; ``None`` for another argument."""
     expression = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
-    if not (
-        isinstance(expression, ast.Attribute) and expression.attr == "device" and isinstance(expression.value, ast.Name)
-    ):
-        return ()
+    if not (isinstance(expression, ast.Attribute) and expression.attr == "device"):
+        return None
+    if any(isinstance(part, ast.Call) for part in ast.walk(expression)):
+        return None
     source = interp.evaluate(expression.value)
-    if not isinstance(source, Tensor) or source.device != CPU:
-        return ()
-    return tuple(origin for origin in source.origins if origin.kind in ("made", "batch", "moved"))
+    return source if isinstance(source, Tensor) and source.device == device else None
 
 
 def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keywords) -> bool:

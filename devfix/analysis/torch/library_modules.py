@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import Container, Mapping, Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -107,6 +108,8 @@ def fill_module(
     if model.name in _CONTAINERS:
         _fill(interp, pointer, model.name, args, node)
         interp.now.update(pointer, weights=False)
+    elif model.name in _PARALLEL:
+        _fill_parallel(interp, pointer, model.name, args, keywords, node)
     elif model.root == "Loss" or not model.option("weights", True):
         interp.now.update(pointer, weights=False)
 
@@ -163,6 +166,26 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     return pointer
 
 
+def _fill_parallel(
+    interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+) -> None:
+    """Wrap a module in an instance of a project class; one that scatters inputs itself places them anywhere."""
+    instance = interp.heap_object(pointer)
+    wrapper = module_at(interp, _parallel(interp, name, args, keywords, node))
+    if wrapper is None:
+        return
+    scatters = instance.cls is not None and any(
+        find_member(interp, instance.cls, member) is not None for member in ("forward", "scatter")
+    )
+    interp.now.update(
+        pointer,
+        fields={**instance.fields, **wrapper.fields},
+        weights=False,
+        data_parallel=True,
+        input_device=UNKNOWN_DEVICE if scatters else wrapper.input_device,
+    )
+
+
 def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else keywords.get("data", UNKNOWN)
     device = value.device if isinstance(value, Tensor) else CPU if isinstance(value, Unknown) else UNKNOWN_DEVICE
@@ -179,4 +202,5 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.nn.parallel.DistributedDataParallel": _parallel,
 }
 
+_PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel")
 _CONTAINERS = ("torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential")

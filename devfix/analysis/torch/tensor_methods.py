@@ -108,7 +108,9 @@ def _transfer(interp: Interpreter, tensor: Tensor, devices: list[Device | None],
                 data_sources.note_transfer(interp, origin, node, device)
             if origin.kind == "load":
                 checkpoints.note_use(interp, tensor, "moved", node, device == ACCELERATOR)
-        if device == tensor.device == CPU and all(origin.kind in ("batch", "made") for origin in tensor.origins):
+        if device == tensor.device == CPU and all(
+            origin.kind in ("batch", "load", "made") for origin in tensor.origins
+        ):
             moved = replace(tensor, origins=scenarios.origins_after_move(interp, node, CPU))  # explicitly to the CPU
         elif device == tensor.device:
             moved = tensor

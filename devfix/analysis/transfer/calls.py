@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
+from devfix.analysis.restored_modules import moved_with_owner
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, modules
 from devfix.analysis.torch.batch_objects import BatchObject
@@ -202,6 +203,9 @@ def _call_loaded(
     if any(isinstance(option, Unknown) and numpy_.is_of_numpy(option) for option in given):
         return UNKNOWN
     if function.origins and function.origins[0].kind == "load":
+        moved = moved_with_owner(interp, function, node)
+        if moved is not None:
+            return Tensor(moved, maybe_container=True)
         if function.device != ACCELERATOR:
             checkpoints.note_use(interp, function, "object", node, any(_on_accelerator(value) for value in args))
         return Tensor(function.device, maybe_container=True)

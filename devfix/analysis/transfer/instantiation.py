@@ -29,7 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.overlays import instance_kind
 from devfix.analysis.overlays.framework import FrameworkInstance
-from devfix.analysis.torch import library_modules, optimizers
+from devfix.analysis.torch import data, library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
 from devfix.models.index import has_weights, lookup, root_of
@@ -71,6 +71,8 @@ def instantiate(
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":
         library_modules.fill_module(interp, pointer, names[0], args, keywords, node)
+    elif data.is_loader_class(cls):
+        data.make_loader(interp, args, keywords, node, into=pointer)
     elif (instance := object_at(interp, pointer, FrameworkInstance)) is not None:
         instance.construct(interp, pointer, args, keywords, node)
     return pointer

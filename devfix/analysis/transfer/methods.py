@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.restored_modules import call_restored
 from devfix.analysis.stdlib import containers, introspection, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
@@ -48,7 +49,8 @@ def call_method(
     """Call ``receiver.name(...)``."""
     match receiver:
         case Tensor():
-            return tensor_method(interp, receiver, name, args, keywords, node)
+            restored = call_restored(interp, receiver, name, args, keywords, node)
+            return tensor_method(interp, receiver, name, args, keywords, node) if restored is None else restored
         case Pointer():
             return interp.heap_object(receiver).method(interp, receiver, name, args, keywords, node)
         case Super():
@@ -83,7 +85,7 @@ def _super_method(
         names = classes.external_bases(value.owner)
         if isinstance(obj, Module) and names and names[0] not in ("torch.nn.Module", "?"):
             library_modules.fill_module(interp, receiver, names[0], args, keywords, node)
-        elif isinstance(obj, InstanceObject) and "torch.utils.data.DataLoader" in names:
+        elif isinstance(obj, InstanceObject) and data.is_loader_class(value.owner):
             data.make_loader(interp, args, keywords, node, into=receiver)
         elif isinstance(obj, FrameworkInstance):
             obj.construct(interp, receiver, args, keywords, node)

@@ -82,6 +82,8 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     """Evaluate ``left op right``."""
     left, right = interp.evaluate(node.left), interp.evaluate(node.right)
     if _holds_tensor(left) or _holds_tensor(right):
+        if _has_sequence(interp, node.op, left, right):
+            return numpy_.operator_result(left, right, node) or UNKNOWN
         strict = isinstance(node.op, ast.MatMult)
         return _combine(interp, node, left, right, node.left, node.right, strict, in_place)
     if isinstance(node.op, ast.Add):
@@ -97,6 +99,13 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
+
+
+def _has_sequence(interp: Interpreter, operator: ast.operator, left: Value, right: Value) -> bool:
+    """Return whether an operand is a list or a tuple, which no tensor is multiplied with: the other one is an array."""
+    return not isinstance(operator, ast.Add) and any(
+        isinstance(value, TupleValue) or object_at(interp, value, ListObject) is not None for value in (left, right)
+    )
 
 
 def _concatenate(interp: Interpreter, left: Value, right: Value, node: ast.BinOp) -> Value | None:

@@ -183,16 +183,17 @@ def _listed_by_git(folder: str) -> list[str] | None:
 
 
 def _in_skipped_folder(folder: str, name: str, seen: dict[str, bool]) -> bool:
+    """Return whether a folder of a path is skipped; ``seen`` has the answers for folders."""
+    unknown = []  # from the innermost one; not recursive, because there may be thousands
     parent = os.path.dirname(name)
-    if not parent:
-        return False
-    if parent not in seen:
-        seen[parent] = (
-            os.path.basename(parent) in _SKIPPED_FOLDERS
-            or _is_environment(os.path.join(folder, parent))
-            or _in_skipped_folder(folder, parent, seen)
-        )
-    return seen[parent]
+    while parent and parent not in seen:
+        unknown.append(parent)
+        parent = os.path.dirname(parent)
+    skipped = bool(parent) and seen[parent]
+    for each in reversed(unknown):
+        skipped = skipped or os.path.basename(each) in _SKIPPED_FOLDERS or _is_environment(os.path.join(folder, each))
+        seen[each] = skipped
+    return skipped
 
 
 def _is_environment(folder: str) -> bool:

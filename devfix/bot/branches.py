@@ -12,6 +12,7 @@ from devfix.bot import templates
 from devfix.bot.environment import CIEnvironment, is_gitea, read_token
 from devfix.bot.forge import Forge, PullRequest
 from devfix.bot.skip_reasons import BotError, Skipped
+from devfix.vcs.redaction import redacted
 
 __all__ = ["Proposal", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
 
@@ -79,6 +80,9 @@ def check_can_propose(source: str) -> None:
 def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
     """Return the forge of a repository's URL, and the repository's name there.
 
+    A server gets the user's token, so only the known ones and those that the variables name are forges: a host is not
+    GitLab because its name says so.
+
     Raises:
         BotError: the forge is unknown.
 
@@ -87,18 +91,24 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
     if not colon:  # git@forge:owner/name
         source = "ssh://" + source.replace(":", "/", 1)
         scheme = "ssh"
-    parts = urlsplit(source)
+    try:
+        parts = urlsplit(source)
+        port = parts.port
+    except ValueError as error:
+        raise BotError(f"{redacted(source)} is not a URL: {error}") from error
     path = parts.path.strip("/").removesuffix(".git")
+    if ".." in path.split("/"):
+        raise BotError(f"{redacted(source)} is not the address of a repository")
     api = variables.get("GITHUB_API_URL", "")
     server = variables.get("CI_SERVER_URL", "")
-    netloc = f"{parts.hostname}:{parts.port}" if parts.port and scheme != "ssh" else str(parts.hostname)
+    netloc = f"{parts.hostname}:{port}" if port and scheme != "ssh" else str(parts.hostname)
     if parts.hostname == "github.com" or urlsplit(api).netloc == netloc:
         base_url = api if urlsplit(api).netloc == netloc else "https://api.github.com"
         return CIEnvironment("gitea" if is_gitea(base_url) else "github", base_url, "/".join(path.split("/")[-2:]))
     if parts.hostname == "codeberg.org":
         return CIEnvironment("gitea", "https://codeberg.org/api/v1", path)
-    if urlsplit(server).netloc == netloc or "gitlab" in str(parts.hostname):
-        base_url = server if urlsplit(server).netloc == netloc else f"https://{parts.hostname}"
+    if urlsplit(server).netloc == netloc or parts.hostname == "gitlab.com":
+        base_url = server if urlsplit(server).netloc == netloc else "https://gitlab.com"
         return CIEnvironment("gitlab", base_url, path)
     raise BotError(
         f"{netloc}: is it GitHub or GitLab? Set GITHUB_API_URL (also for Gitea and Forgejo: https://…/api/v1) or"

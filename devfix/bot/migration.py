@@ -12,7 +12,7 @@ from devfix.bot import templates
 from devfix.bot.analysis import evidence
 from devfix.bot.branches import Proposal, check_can_propose, parse_forge_url, propose, refuse_reproposal
 from devfix.bot.connect import connected
-from devfix.bot.environment import CIEnvironment, read_token
+from devfix.bot.environment import CIEnvironment, Token, read_token
 from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.push import Remote
 from devfix.bot.skip_reasons import BotError, Skipped
@@ -31,14 +31,18 @@ _MAX_LISTED = 50  # fixes in a commit message
 class HostedForges:
     """Implements :class:`devfix.migrate.proposing.Forges` for GitHub, GitLab, Gitea and Forgejo."""
 
+    def __init__(self) -> None:
+        self._servers: dict[str, str] = {}  # token → the server that gets it
+
     def check(self, source: str) -> None:
         """Check that there is a token for the forge of a repository."""
         with _translated_errors():
             check_can_propose(source)
+            self._token(parse_forge_url(source, os.environ))
 
     def open(self, record: Record, change: Change) -> tuple[str, str]:
         """Push the patch and open the pull request, or update the open one."""
-        with _connected(record) as (environment, forge):
+        with self._connected(record) as (environment, forge):
             patch = record.patch.encode("utf-8", "surrogateescape")
             fingerprint = hashlib.sha256(patch).hexdigest()
             pulls = forge.pulls_from_branch(change.branch)
@@ -51,7 +55,7 @@ class HostedForges:
                 _manifest(record), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
             )
             message = f"{change.message}\n\n{_fixed_list(record)}"
-            remote = Remote(forge.clone_url(environment.repository), read_token(environment.kind, os.environ))
+            remote = Remote(forge.clone_url(environment.repository), self._token(environment))
             commit = Commit(record.commit, patch, message, change.author, change.owner)
             pushed = remote.push(commit, change.branch, is_bot_branch=True)
             proposal = Proposal(
@@ -68,7 +72,7 @@ class HostedForges:
 
     def progress(self, record: Record, change: Change) -> Progress:
         """Return the state of a pull request."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             state = ChangeState(pull.state)
             if state is not ChangeState.OPEN:
@@ -77,7 +81,7 @@ class HostedForges:
 
     def merge(self, record: Record, change: Change, method: MergeMethod) -> None:
         """Merge a pull request."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
             if not _is_unchanged(record, pull):
@@ -91,7 +95,7 @@ class HostedForges:
 
     def close(self, record: Record, change: Change, comment: str) -> None:
         """Comment, close the pull request, and delete its branch."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
             if pull.state == "open":
@@ -99,13 +103,23 @@ class HostedForges:
             if pull.state != "merged" and _is_unchanged(record, pull):
                 forge.delete_branch(change.branch)
 
+    @contextmanager
+    def _connected(self, record: Record) -> Iterator[tuple[CIEnvironment, Forge]]:
+        with _translated_errors():
+            environment = parse_forge_url(record.repository, os.environ)
+            with connected(environment, self._token(environment), dry_run=False) as forge:
+                yield environment, forge
 
-@contextmanager
-def _connected(record: Record) -> Iterator[tuple[CIEnvironment, Forge]]:
-    with _translated_errors():
-        environment = parse_forge_url(record.repository, os.environ)
-        with connected(environment, read_token(environment.kind, os.environ), dry_run=False) as forge:
-            yield environment, forge
+    def _token(self, environment: CIEnvironment) -> Token:
+        """Return the token for a forge; no other server of the plan gets it."""
+        token = read_token(environment.kind, os.environ)
+        server = self._servers.setdefault(token.value, environment.api) if token.value else environment.api
+        if server != environment.api:
+            raise BotError(
+                f"the token for {server} is not sent to {environment.api}: set one for each (GITHUB_TOKEN,"
+                " GITLAB_TOKEN, GITEA_TOKEN), or use one plan for each"
+            )
+        return token
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.model import Severity
-from devfix.sources import git_root, repository_root
+from devfix.sources import git_root, is_within, own_root, repository_root
 
 if TYPE_CHECKING:
     import pathspec
@@ -102,6 +102,8 @@ def load(
         table = _table(config_file)
         return _settings(config_file, table or {}, known, local)
     for candidate in _pyprojects(start):
+        if not is_within(os.path.realpath(candidate), own_root(os.path.dirname(candidate))):
+            raise ConfigError(f"{candidate}: is a link to a file outside of the project: name that file with --config")
         table = _table(candidate)
         if table is not None:
             return _settings(candidate, table, known, local)
@@ -222,7 +224,7 @@ def _table(path: str) -> dict[str, Any] | None:
         document = tomllib.loads(raw.decode("utf-8"))
     except RecursionError:
         raise ConfigError(f"{path}: too deeply nested") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also numbers with thousands of digits
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
     tool = document.get("tool", {})
     table = tool.get("devfix") if isinstance(tool, dict) else None
@@ -277,9 +279,12 @@ def _strings(path: str, table: Mapping[str, Any], key: str, parent: str = "") ->
 
 def _folders(path: str, table: Mapping[str, Any], key: str, root: str) -> tuple[str, ...]:
     found = _strings(path, table, key)
+    project = own_root(root)
     for folder in found:
         if not os.path.isdir(os.path.join(root, folder)):
             raise ConfigError(f"{path}: tool.devfix.{key}: there is no folder {folder!r} beside the file")
+        if not is_within(os.path.realpath(os.path.join(root, folder)), project):
+            raise ConfigError(f"{path}: tool.devfix.{key}: {folder!r} is outside of the project")
     return found
 
 
@@ -305,7 +310,7 @@ def _device(path: str, table: Mapping[str, Any]) -> str | None:
     value: str = _typed(path, table, "device", str, "")
     try:
         compile(value.strip(), "<device>", "eval")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         example = "device = \"torch.device('cuda')\""
         raise ConfigError(
             f"{path}: tool.devfix.device must be an expression such as {example}, not {value!r}"

@@ -106,6 +106,8 @@ def _of_toml(given: str, text: str) -> list[Task]:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(f"{given}:{line[1] if line else 1}: not valid TOML: {error}") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise ConfigError(f"{given}: not valid TOML: {error}") from error
     lines = Lines(text)
     top = Table(given, lines, (), document)
     top.allow_only("defaults", "repository")

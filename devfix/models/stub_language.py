@@ -93,9 +93,16 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def read_folder(root: Path) -> StubFile:
-    """Return the content of every stub below a folder, in the order of their paths."""
+    """Return the content of every stub below a folder, in the order of their paths.
+
+    Links that lead out of the folder are problems: a message about a stub may quote it.
+    """
     found = StubFile()
+    top = root.resolve()
     for path in sorted(root.rglob("*.pyi")):
+        if not path.resolve().is_relative_to(top):
+            found.problems.append(StubProblem(str(path), 1, "is a link to a file outside of the folder", "file"))
+            continue
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:

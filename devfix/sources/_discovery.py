@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.model import Problem
-from devfix.sources._location import git_root
+from devfix.sources._location import git_root, is_within, own_root
 from devfix.sources._source_file import SourceError, SourceFile
 from devfix.sources._text import NOTEBOOK, read
 
@@ -32,28 +32,36 @@ _SKIPPED_FOLDERS = frozenset(
 # The marker is built, so that this file does not carry it.
 _GENERATED = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*" + b"@" + b"generated\\b")
 _GIT_TIMEOUT_S = 120
+_OUTSIDE = "it is a link to a file outside of the project"
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """The sorted, distinct ``files``; ``named`` are those given by name, which are read whatever their suffix is."""
+    """The sorted, distinct ``files``; ``named`` are those given by name, which are read whatever their suffix is.
+
+    ``outside`` are links in a folder to files outside its project: they are neither read nor written.
+    """
 
     files: tuple[str, ...]
     named: frozenset[str]
     problems: tuple[Problem, ...]
+    outside: tuple[str, ...] = ()
 
 
 def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Discovery:
     """Return the files that ``paths`` stand for.
 
     ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore``, they apply to files found in a folder,
-    not to a file given by name.  A missing path and a folder without Python files are problems.
+    not to a file given by name.  A missing path and a folder without Python files are problems.  A link in a folder is
+    followed within its project, which is its repository if there is one: a tree of a stranger names no other file.
     """
     wanted = _excluder(exclude, root)
     found: dict[str, tuple[bool, str]] = {}  # real path → (found in a folder, name): given by name sorts first
-    problems = []
+    problems, outside = [], []
     for path in paths:
+        project = ""
         if os.path.isdir(path):
+            project = own_root(path)
             names = [name for name in _in_folder(path) if wanted(name)]
             if not names:
                 problems.append(Problem(path, "no Python files here", hint="are they excluded or ignored by git?"))
@@ -65,9 +73,13 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
             continue
         for candidate in candidates:
             real = os.path.realpath(candidate[1])
+            if project and not is_within(real, project):
+                outside.append(candidate[1])
+                continue
             found[real] = min(found.get(real, candidate), candidate, key=lambda item: _preference(item, real))
     named = frozenset(name for in_folder, name in found.values() if not in_folder)
-    return Discovery(tuple(sorted(name for _, name in found.values())), named, tuple(problems))
+    files = tuple(sorted(name for _, name in found.values()))
+    return Discovery(files, named, tuple(problems), tuple(sorted(outside)))
 
 
 def left_out(path: str, folder: str, exclude: Sequence[str] = (), root: str = ".") -> bool:
@@ -81,7 +93,8 @@ def load(
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...]]:
     """Read the files that :func:`discover` finds, without generated files that were not given by name.
 
-    If an extra is missing, the files of a folder that need it are skipped, and the first one has a note.
+    If an extra is missing, the files of a folder that need it are skipped, and the first one has a note; so are links
+    that lead out of their project.
     """
     discovery = discover(paths, exclude, root)
     files, problems = [], list(discovery.problems)
@@ -97,7 +110,8 @@ def load(
             continue
         if path in discovery.named or not is_generated(file.raw):
             files.append(file)
-    files += [_left_out(*left) for left in lacking.values()]
+    links = [Problem(path, _OUTSIDE, hint="name the file to include it") for path in discovery.outside]
+    files += [_left_out(*left) for left in (*lacking.values(), links) if left]
     return tuple(files), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
 
 

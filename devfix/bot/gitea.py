@@ -16,11 +16,11 @@ from urllib.parse import quote
 import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
-from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.bot.transport import BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs import hunks as diffs
 from devfix.vcs.redaction import redacted
@@ -28,7 +28,6 @@ from devfix.vcs.redaction import redacted
 __all__ = ["GiteaForge"]
 
 _TIMEOUT_S = 60.0
-_RETRIES = 3  # of connections
 _PER_PAGE = 50
 _MARKERS = "<!-- devfix:"
 _DRAFT = "WIP: "
@@ -57,7 +56,7 @@ class GiteaForge:
             base_url=api,
             headers={"Authorization": f"token {token}"} if token else {},
             timeout=_TIMEOUT_S,
-            transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
+            transport=DryRunTransport(log) if dry_run else BoundedTransport(),
         )
         self._login: str | None = None  # owner of the token; None until requested
 
@@ -277,7 +276,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
         raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error
     except httpx.HTTPError as error:
         raise BotError(redacted(f"Gitea: {subject}: no connection: {error}")) from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BotError(f"Gitea: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
 
 

@@ -18,11 +18,11 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
-from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import LONGEST_WAIT_S, CallLog, Comment, PullRequest
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.bot.transport import BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
@@ -279,7 +279,7 @@ def _client(api: str, token: str, transport: httpx.BaseTransport | None = None) 
         timeout=_TIMEOUT_S,
         http_cache=False,
         auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-        transport=transport,
+        transport=transport or BoundedTransport(),
     )
 
 
@@ -309,7 +309,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
         raise BotError(redacted(f"GitHub: {subject}: no connection: {error.exc}")) from error
     except GitHubException as error:
         raise BotError(redacted(f"GitHub: {subject}: {error!r}")) from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BotError(f"GitHub: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
 
 

@@ -20,7 +20,7 @@ from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.proposing import ForgeError, MergeMethod, Progress, Refused
 from devfix.migrate.record import Record
 from devfix.vcs import hunks
-from devfix.vcs.commits import Commit
+from devfix.vcs.commits import Commit, list_item
 from devfix.vcs.redaction import redacted
 
 __all__ = ["HostedForges"]
@@ -158,7 +158,8 @@ def _base(record: Record, forge: Forge) -> str:
 def _fixed_list(record: Record) -> str:
     fixed = [finding for finding in record.findings if finding["status"] == "fixed"]
     return "\n".join(
-        f"- {item['path']}:{item['span']['line']} {item['code']} {item['message']}" for item in fixed[:_MAX_LISTED]
+        list_item(f"{item['path']}:{item['span']['line']} {item['code']} {item['message']}")
+        for item in fixed[:_MAX_LISTED]
     )
 
 

@@ -18,7 +18,7 @@ from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.push import Remote
 from devfix.bot.settings import BotSettings
 from devfix.bot.skip_reasons import BotError, Skipped
-from devfix.vcs.commits import Commit
+from devfix.vcs.commits import Commit, list_item
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["PREFIX", "Change", "find_changes", "groups", "open_all", "propose_all", "read_changes", "write_changes"]
@@ -251,7 +251,9 @@ def _propose(
 
 def _fixed_list(change: Change) -> str:
     fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
-    return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
+    return "\n".join(
+        list_item(f"{item['path']}:{item['line']} {item['code']} {item['message']}") for item in fixed[:50]
+    )
 
 
 def _check_limits(settings: BotSettings, ours: list[PullRequest], forge: Forge) -> None:

@@ -56,7 +56,13 @@ def examine(
     except ChangesError as error:
         raise BotError(f"{error} (fetch the history: fetch-depth: 0)") from error
     analysis = analyse(
-        settings.paths, settings.verification, scope=scope, jobs=jobs, with_hunk_groups=True, refuse=refuse
+        settings.paths,
+        settings.verification,
+        scope=scope,
+        jobs=jobs,
+        with_hunk_groups=True,
+        refuse=refuse,
+        is_pull_request=True,
     )
     return build_artifact(analysis, environment, environment.base, head)
 

@@ -21,6 +21,7 @@ from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictS
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
 from devfix.sources import SourceFile
+from devfix.vcs.commits import list_item
 from devfix.vcs.git import GitError
 
 __all__ = ["migrate"]
@@ -156,7 +157,7 @@ def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[str]:
         if item.status is Status.FIXED:
             finding = item.finding
             where = _location(outcome, finding, tree)
-            yield f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
+            yield list_item(f"{where} {finding.code} {finding.message}".replace(f"{tree}/", ""))
 
 
 # --- reading and repairing ------------------------------------------------------------------------------------------

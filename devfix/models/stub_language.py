@@ -124,7 +124,7 @@ def parse_stub(text: str, module: str, path: str) -> StubFile:
     found = StubFile(modules={module})
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         found.problems.append(StubProblem(path, line, f"no Python stub: {getattr(error, 'msg', error)}", "file"))
         return found
@@ -147,7 +147,7 @@ class _Reader:
         for node in body:
             try:
                 self.statement(node)
-            except BadSignature as error:
+            except (BadSignature, RecursionError) as error:
                 name = f"`{node.name}`: " if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ""
                 self.found.problems.append(StubProblem(self.path, node.lineno, f"{name}{error}"))
 

@@ -171,22 +171,32 @@ def _listed_by_git(folder: str) -> list[str] | None:
 
     Submodules and nested repositories are skipped, as git does; name them to include them.
     """
-    git = shutil.which("git") if git_root(folder) else None
-    if git is None:
+    real = os.path.realpath(folder)
+    root = git_root(real)
+    git = shutil.which("git") if root is not None else None
+    if git is None or root is None:
         return None
-    # A repository's own configuration may name a program for fsmonitor: reading a tree must not run it.
-    command = [git, "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    # Git's configuration may name programs, and reading a tree must not run them: no fsmonitor, no transport that
+    # fetches missing objects.  The command runs in the root, because in a folder of files that are named as those of a
+    # bare repository, git would take these for its own.
+    inside = os.path.relpath(real, root).replace(os.sep, "/")
+    command = [git, "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--cached", "--others"]
+    command += ["--exclude-standard", *([] if inside == "." else ["--", inside])]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_ALLOW_PROTOCOL"] = "none"
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, check=False, timeout=_GIT_TIMEOUT_S
+            command, cwd=root, env=environment, capture_output=True, check=False, timeout=_GIT_TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     if done.returncode or not done.stdout:
         return None
+    head = b"" if inside == "." else os.fsencode(inside) + b"/"
     names = {
-        os.fsdecode(name).replace("/", os.sep) for name in done.stdout.split(b"\0") if name.endswith(_SUFFIXES_IN_BYTES)
+        os.fsdecode(name[len(head) :]).replace("/", os.sep)
+        for name in done.stdout.split(b"\0")
+        if name.startswith(head) and name.endswith(_SUFFIXES_IN_BYTES)
     }
     environments: dict[str, bool] = {}
     return [

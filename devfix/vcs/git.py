@@ -200,6 +200,7 @@ def environment(url: str, user_checkout: bool = False) -> dict[str, str]:
     settings = dict(_SETTINGS)
     if user_checkout:
         del settings["core.autocrlf"]
+        settings["safe.bareRepository"] = "explicit"  # a folder of a checkout may look like a bare repository
     if url:
         settings["remote.origin.url"] = url
     first = int(variables.get("GIT_CONFIG_COUNT") or 0)

@@ -52,6 +52,7 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
         from devfix.bot.connect import connected
         from devfix.bot.environment import refuse_analysis_beside_token
         from devfix.bot.review import examine, post
+        from devfix.report.sanitize import printable
         from devfix.vcs.redaction import redacted
 
         if artifact is None:
@@ -59,7 +60,8 @@ def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -
         found = examine(environment, settings, jobs)
         _write_summary(found)
         for problem in found["problems"]:
-            click.echo(redacted(f"{problem['path']}:{problem['line'] or 1}: {problem['message']}"), err=True)
+            line = f"problem {problem['path']}:{problem['line'] or 1}: {problem['message']}"
+            click.echo(printable(redacted(line)), err=True)
         if settings.mode == "annotations":
             _annotate(found, environment)
         if artifact is not None:
@@ -192,12 +194,13 @@ def _prepare(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
     from devfix.bot.skip_reasons import BotError, Skipped
+    from devfix.report.sanitize import printable
     from devfix.vcs.redaction import redacted
 
     try:
         yield
     except Skipped as reason:
-        click.echo(redacted(f"skipped: {reason}"), err=True)
+        click.echo(printable(redacted(f"skipped: {reason}")), err=True)
     except BotError as error:
         raise CommandError(redacted(str(error))) from error
     except ModuleNotFoundError as error:

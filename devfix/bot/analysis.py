@@ -125,7 +125,7 @@ def analyse(
 
 
 def _is_plain(device: str) -> bool:
-    """Whether an expression is a text, a name, an attribute of a name, or ``torch.device`` of these: it calls nothing."""
+    """Whether an expression calls nothing: a text, a name, an attribute of a name, or ``torch.device`` of these."""
     node = ast.parse(device, mode="eval").body
     if isinstance(node, ast.Call) and ast.dump(node.func) == ast.dump(ast.parse("torch.device", mode="eval").body):
         parts = [*node.args, *(keyword.value for keyword in node.keywords)]

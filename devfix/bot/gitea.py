@@ -56,7 +56,7 @@ class GiteaForge:
             base_url=api,
             headers={"Authorization": f"token {token}"} if token else {},
             timeout=_TIMEOUT_S,
-            transport=DryRunTransport(log) if dry_run else BoundedTransport(),
+            transport=DryRunTransport(api, log) if dry_run else BoundedTransport(api),
         )
         self._login: str | None = None  # owner of the token; None until requested
 

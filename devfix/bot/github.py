@@ -51,7 +51,7 @@ class GitHubForge:
     def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
-        self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
+        self._github = _client(api, token, DryRunTransport(api, log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
         self._login: str | None = None  # owner of the token; None until requested
@@ -279,7 +279,7 @@ def _client(api: str, token: str, transport: httpx.BaseTransport | None = None) 
         timeout=_TIMEOUT_S,
         http_cache=False,
         auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-        transport=transport or BoundedTransport(),
+        transport=transport or BoundedTransport(api),
     )
 
 

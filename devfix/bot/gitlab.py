@@ -259,11 +259,8 @@ def projects_of(api: str, token: str, group: str, language: str) -> list[HostedR
     """Return the projects of a group and its subgroups; with a language, only those that contain it."""
     wanted = {"with_programming_language": language} if language else {}
     with _one_line_errors(f"projects of {group}"):
-        found = (
-            _client(api, token)
-            .groups.get(group, lazy=True)
-            .projects.list(include_subgroups=True, iterator=True, **wanted)
-        )
+        projects = _client(api, token).groups.get(group, lazy=True).projects
+        found = projects.list(include_subgroups=True, iterator=True, **wanted)
         return [_project(each.attributes, language) for each in found]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -17,18 +19,21 @@ _RETRIES = 3  # of connections
 
 
 class BoundedTransport(httpx.HTTPTransport):
-    """Limit the number of requests, and the size of a response."""
+    """Limit the number of requests, and the size of a response.
 
-    def __init__(self) -> None:
-        super().__init__(retries=_RETRIES)
+    Args:
+        api: the address of the API.  The environment names its proxy; httpx reads that for its own transport only.
+
+    """
+
+    def __init__(self, api: str) -> None:
+        super().__init__(retries=_RETRIES, proxy=_proxy(api))
         self._requests = 0
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         self._requests += 1
         if self._requests > MAX_REQUESTS:
-            raise httpx.ReadError(
-                f"more than {MAX_REQUESTS} requests: do the server's pages ever end?", request=request
-            )
+            raise httpx.ReadError(f"more than {MAX_REQUESTS} requests: do the pages ever end?", request=request)
         response = super().handle_request(request)
         if isinstance(response.stream, httpx.SyncByteStream):
             response.stream = _BoundedStream(response.stream, request)
@@ -38,8 +43,8 @@ class BoundedTransport(httpx.HTTPTransport):
 class DryRunTransport(BoundedTransport):
     """Print every call, and send only those that read."""
 
-    def __init__(self, log: CallLog) -> None:
-        super().__init__()
+    def __init__(self, api: str, log: CallLog) -> None:
+        super().__init__(api)
         self._log = log
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
@@ -48,6 +53,13 @@ class DryRunTransport(BoundedTransport):
         if is_read:
             return super().handle_request(request)
         return httpx.Response(200, json={"number": 0, "id": 0}, request=request)
+
+
+def _proxy(api: str) -> str | None:
+    """Return the proxy that the environment names for an address."""
+    parts = urlsplit(api)
+    found = "" if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme, "")
+    return (found if "://" in found else f"http://{found}") if found else None
 
 
 class _BoundedStream(httpx.SyncByteStream):

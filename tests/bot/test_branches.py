@@ -294,9 +294,7 @@ def test_a_token_is_sent_to_one_server_only(monkeypatch):
     forges.check("https://github.com/lab/nets.git")
     forges.check("https://github.com/lab/other.git")
 
-    with pytest.raises(
-        ForgeError, match=r"the token for https://api.github.com is not sent to https://gitlab.com"
-    ):
+    with pytest.raises(ForgeError, match=r"the token for https://api.github.com is not sent to https://gitlab.com"):
         forges.check("https://gitlab.com/lab/nets.git")
 
     monkeypatch.setenv("GITLAB_TOKEN", "another-token")

@@ -180,7 +180,6 @@ def test_git_gives_the_token_to_its_server_only(tmp_path):
 
 def test_a_list_that_never_ends_ends(bot, job, github, pull, monkeypatch):
     monkeypatch.setattr(transport, "MAX_REQUESTS", 20)
-    monkeypatch.setattr("bot.github_server._PER_PAGE", 100)
     first_page = github._page
     monkeypatch.setattr(github, "_page", lambda found, query, path: first_page(found, {**query, "page": 1}, path))
     for _ in range(100):

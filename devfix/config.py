@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from devfix.model import Severity
 from devfix.sources import git_root, is_within, own_root, repository_root
+from devfix.sources.patterns import is_pattern, pattern_spec
 
 if TYPE_CHECKING:
     import pathspec
@@ -172,9 +173,7 @@ def _specificity(prefixes: Iterable[str], code: str) -> int:
 
 @lru_cache(maxsize=256)
 def _spec(glob: str) -> pathspec.GitIgnoreSpec:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines([glob])
+    return pattern_spec([glob])
 
 
 @lru_cache(maxsize=4096)
@@ -248,11 +247,12 @@ def _settings(
         imported = local(plugins, root) if local is not None else None
         known, plugins = (_Unjudged(known), ()) if imported is None else (imported, plugins)
     per_file = _typed(path, table, "per-file-ignores", dict, {})
+    _patterns(path, "per-file-ignores", per_file)
     return Settings(
         select=_codes(path, table, "select", known),
         ignore=_codes(path, table, "ignore", known),
         per_file_ignores=tuple((glob, _codes(path, per_file, glob, known, "per-file-ignores.")) for glob in per_file),
-        exclude=_strings(path, table, "exclude"),
+        exclude=_patterns(path, "exclude", _strings(path, table, "exclude")),
         severity=_severity(path, table),
         device=_device(path, table),
         unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
@@ -275,6 +275,13 @@ def _strings(path: str, table: Mapping[str, Any], key: str, parent: str = "") ->
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f"{path}: tool.devfix.{parent}{key} must be a list of strings, not {value!r}")
     return tuple(value)
+
+
+def _patterns(path: str, key: str, given: Iterable[str]) -> tuple[str, ...]:
+    for pattern in given:
+        if not is_pattern(pattern):
+            raise ConfigError(f"{path}: tool.devfix.{key}: {pattern!r} is not a gitignore pattern")
+    return tuple(given)
 
 
 def _folders(path: str, table: Mapping[str, Any], key: str, root: str) -> tuple[str, ...]:

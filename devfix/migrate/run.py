@@ -81,7 +81,7 @@ def select_tasks(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Ta
 
 def scratch_folder(state: str) -> str:
     """Return the folder for the worktrees of the migration with this state file."""
-    return os.path.join(default_scratch(), digest(os.path.abspath(state))[:12])
+    return os.path.join(default_scratch(), digest(os.path.realpath(state))[:12])
 
 
 def exit_code(tally: Tally, fail_level: str, dry_run: bool = False) -> int:

@@ -14,6 +14,7 @@ from devfix.model import Problem
 from devfix.sources._location import git_root, is_within, own_root
 from devfix.sources._source_file import SourceError, SourceFile
 from devfix.sources._text import NOTEBOOK, read
+from devfix.sources.patterns import is_pattern, pattern_spec
 
 if TYPE_CHECKING:
     import pathspec
@@ -137,7 +138,7 @@ def _preference(candidate: tuple[bool, str], real: str) -> tuple[bool, bool, str
 
 
 def _excluder(patterns: Sequence[str], root: str) -> _Excluder:
-    return _Excluder(_spec(patterns) if patterns else None, os.path.abspath(root))
+    return _Excluder(pattern_spec(patterns) if patterns else None, os.path.abspath(root))
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,6 @@ class _Excluder:
             return True
         relative = os.path.relpath(os.path.abspath(path), self.root).replace(os.sep, "/")
         return relative.startswith("../") or not self.spec.match_file(relative)
-
-
-def _spec(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines(lines)
 
 
 def _in_folder(folder: str) -> Iterator[str]:
@@ -269,9 +264,9 @@ def _specs_above(top: str) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
 def _ignore_file(path: str) -> pathspec.GitIgnoreSpec:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return _spec(file.read().splitlines())
+            return pattern_spec(filter(is_pattern, file.read().splitlines()))
     except OSError:
-        return _spec([])
+        return pattern_spec([])
 
 
 def _ignored(path: str, specs: Iterable[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:

@@ -174,6 +174,9 @@ class Mirror:
         try:
             self._clean_up()
             yield Git(str(self.folder), self._task.source, self._task.git_timeout, descriptor)
+        except GitError:
+            self._clean_up()  # half a pack may have filled the disk
+            raise
         finally:
             os.close(descriptor)
 

@@ -6,9 +6,11 @@ from dataclasses import replace
 
 from devfix.migrate.disk import is_full
 from devfix.migrate.engines.local import LocalEngine
+from devfix.migrate.mirrors import Mirror
 from devfix.migrate.record import RepositoryOutcome
 from devfix.migrate.task import Verification
 from devfix.migrate.work import migrate
+from devfix.vcs.git import GitError
 
 
 def deep(repository, git, levels):
@@ -84,3 +86,17 @@ def test_a_disk_is_full_by_the_account_of_the_system(tmp_path, monkeypatch):
     assert not is_full(OSError(2, "No space left on device"), tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda folder: shutil._ntuple_diskusage(1 << 30, 1 << 30, 0))
     assert is_full(None, tmp_path)
+
+
+def test_half_a_pack_does_not_stay_on_the_disk(task, tmp_path, monkeypatch):
+    def fill(mirror, git):
+        (mirror.folder / "objects" / "pack").mkdir()
+        (mirror.folder / "objects" / "pack" / "tmp_pack_x").write_bytes(bytes(1000))
+        raise GitError("git fetch: write error: No space left on device")
+
+    monkeypatch.setattr(Mirror, "_fetch", fill)
+
+    record = migrate(task)
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, "fetch")
+    assert list((tmp_path / "mirrors").rglob("tmp_*")) == []

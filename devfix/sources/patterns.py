@@ -31,15 +31,13 @@ def pattern_spec(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
 
     """
     import pathspec
-    from pathspec.pattern import RegexPattern
 
     patterns = []
     for pattern in pathspec.GitIgnoreSpec.from_lines(lines).patterns:
-        text = pattern.regex.pattern if isinstance(pattern, RegexPattern) and pattern.regex is not None else ""
-        if isinstance(text, str) and text.count(_STAR) + text.count(_DEEP) + text.count(_TOP) > 1:
-            patterns.append(RegexPattern(re.compile(_linear(text)), include=pattern.include))
-        else:
-            patterns.append(pattern)
+        text = str(pattern.regex.pattern) if pattern.regex is not None else ""
+        if text.count(_STAR) + text.count(_DEEP) + text.count(_TOP) > 1:
+            pattern = type(pattern)(re.compile(_linear(text)), include=pattern.include)
+        patterns.append(pattern)
     return pathspec.GitIgnoreSpec(patterns)
 
 

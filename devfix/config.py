@@ -12,7 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.model import Severity
-from devfix.sources import git_root, repository_root
+from devfix.sources import git_root, is_within, own_root, repository_root
+from devfix.sources.patterns import is_pattern, pattern_spec
 
 if TYPE_CHECKING:
     import pathspec
@@ -102,6 +103,8 @@ def load(
         table = _table(config_file)
         return _settings(config_file, table or {}, known, local)
     for candidate in _pyprojects(start):
+        if not is_within(os.path.realpath(candidate), own_root(os.path.dirname(candidate))):
+            raise ConfigError(f"{candidate}: is a link to a file outside of the project: name that file with --config")
         table = _table(candidate)
         if table is not None:
             return _settings(candidate, table, known, local)
@@ -170,9 +173,7 @@ def _specificity(prefixes: Iterable[str], code: str) -> int:
 
 @lru_cache(maxsize=256)
 def _spec(glob: str) -> pathspec.GitIgnoreSpec:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines([glob])
+    return pattern_spec([glob])
 
 
 @lru_cache(maxsize=4096)
@@ -222,7 +223,7 @@ def _table(path: str) -> dict[str, Any] | None:
         document = tomllib.loads(raw.decode("utf-8"))
     except RecursionError:
         raise ConfigError(f"{path}: too deeply nested") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also numbers with thousands of digits
         raise ConfigError(f"{path}: not valid TOML: {error}") from error
     tool = document.get("tool", {})
     table = tool.get("devfix") if isinstance(tool, dict) else None
@@ -246,11 +247,12 @@ def _settings(
         imported = local(plugins, root) if local is not None else None
         known, plugins = (_Unjudged(known), ()) if imported is None else (imported, plugins)
     per_file = _typed(path, table, "per-file-ignores", dict, {})
+    _patterns(path, "per-file-ignores", per_file)
     return Settings(
         select=_codes(path, table, "select", known),
         ignore=_codes(path, table, "ignore", known),
         per_file_ignores=tuple((glob, _codes(path, per_file, glob, known, "per-file-ignores.")) for glob in per_file),
-        exclude=_strings(path, table, "exclude"),
+        exclude=_patterns(path, "exclude", _strings(path, table, "exclude")),
         severity=_severity(path, table),
         device=_device(path, table),
         unsafe_fixes=_typed(path, table, "unsafe-fixes", bool, False),
@@ -275,11 +277,21 @@ def _strings(path: str, table: Mapping[str, Any], key: str, parent: str = "") ->
     return tuple(value)
 
 
+def _patterns(path: str, key: str, given: Iterable[str]) -> tuple[str, ...]:
+    for pattern in given:
+        if not is_pattern(pattern):
+            raise ConfigError(f"{path}: tool.devfix.{key}: {pattern!r} is not a gitignore pattern")
+    return tuple(given)
+
+
 def _folders(path: str, table: Mapping[str, Any], key: str, root: str) -> tuple[str, ...]:
     found = _strings(path, table, key)
+    project = own_root(root)
     for folder in found:
         if not os.path.isdir(os.path.join(root, folder)):
             raise ConfigError(f"{path}: tool.devfix.{key}: there is no folder {folder!r} beside the file")
+        if not is_within(os.path.realpath(os.path.join(root, folder)), project):
+            raise ConfigError(f"{path}: tool.devfix.{key}: {folder!r} is outside of the project")
     return found
 
 
@@ -305,7 +317,7 @@ def _device(path: str, table: Mapping[str, Any]) -> str | None:
     value: str = _typed(path, table, "device", str, "")
     try:
         compile(value.strip(), "<device>", "eval")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
         example = "device = \"torch.device('cuda')\""
         raise ConfigError(
             f"{path}: tool.devfix.device must be an expression such as {example}, not {value!r}"

@@ -113,7 +113,9 @@ def _devfix(
     errors = None if show_progress else pipe
     done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)
     if done.returncode not in (0, 1) and not show_progress:
-        sys.stderr.write(done.stderr)
+        with _without_commands():
+            sys.stderr.write(done.stderr)
+            sys.stderr.flush()
     return done
 
 

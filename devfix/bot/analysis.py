@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -66,6 +67,7 @@ def analyse(
     jobs: int = 1,
     with_hunk_groups: bool = False,
     refuse: Callable[[Resolution], str] | None = None,
+    is_pull_request: bool = False,
 ) -> Analysis:
     """Analyse the repository in the current folder.  No file is written.
 
@@ -78,6 +80,8 @@ def analyse(
         jobs: number of worker processes.
         with_hunk_groups: whether to compute which hunks can be applied separately.
         refuse: returns why the fix of a finding is left out; empty if it is not.
+        is_pull_request: whether a stranger may have written the configuration: a device that is more than a name is
+            then left out, because suggestions would contain it.
 
     Returns:
         Findings and patch.
@@ -92,6 +96,8 @@ def analyse(
 
     known = {rule.code: rule.name for rule in all_rules()}
     settings = config.load(paths, known, local=leave_out)
+    if is_pull_request and settings.device is not None and not _is_plain(settings.device):
+        settings = replace(settings, device=None)
     if select:
         settings = replace(settings, select=tuple(select))
     settings = replace(settings, ignore=(*settings.ignore, *ignore))
@@ -116,6 +122,22 @@ def analyse(
         return Analysis(outcome, not_verified="the patch is empty")
     found = _unverified(outcome) if verification is None else _verify(outcome, rerun, verification)
     return replace(found, hunk_groups=group_hunks(found.outcome, rerun)) if with_hunk_groups else found
+
+
+def _is_plain(device: str) -> bool:
+    """Whether an expression calls nothing: a text, a name, an attribute of a name, or ``torch.device`` of these."""
+    node = ast.parse(device, mode="eval").body
+    if isinstance(node, ast.Call) and ast.dump(node.func) == ast.dump(ast.parse("torch.device", mode="eval").body):
+        parts = [*node.args, *(keyword.value for keyword in node.keywords)]
+    else:
+        parts = [node]
+    return all(_is_name(part) or isinstance(part, ast.Constant) for part in parts)
+
+
+def _is_name(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name)
 
 
 def _is_inside(path: str) -> bool:

@@ -106,10 +106,26 @@ def build_artifact(
 
 
 def write(artifact: Artifact, folder: str) -> None:
-    """Write an artifact to a folder, which is created."""
-    os.makedirs(folder, exist_ok=True)
-    Path(folder, _PATCH).write_bytes(artifact.patch)
-    Path(folder, _MANIFEST).write_text(json.dumps(artifact.manifest, indent=1) + "\n", "utf-8")
+    """Write an artifact to a folder, which is created.
+
+    The folder may be in the checkout of a stranger, so its links are not followed.
+
+    Raises:
+        BotError: the folder is a link, or cannot be written.
+
+    """
+    if os.path.islink(folder):
+        raise BotError(f"{folder} is a link: delete it, or choose another --artifact")
+    manifest = json.dumps(artifact.manifest, indent=1) + "\n"
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for name, content in ((_PATCH, artifact.patch), (_MANIFEST, manifest.encode())):
+            path = Path(folder, name)
+            path.unlink(missing_ok=True)
+            with open(path, "xb") as file:
+                file.write(content)
+    except OSError as error:
+        raise BotError(f"{error.filename or folder}: {error.strerror}") from error
 
 
 def read_digest(folder: str) -> str:

@@ -11,7 +11,7 @@ from devfix.bot import templates
 from devfix.bot.environment import CIEnvironment, read_token
 from devfix.bot.forge import Forge, PullRequest
 from devfix.bot.skip_reasons import BotError, Skipped
-from devfix.vcs.hosts import UnknownHost, host_of
+from devfix.vcs.hosts import NoAddress, UnknownHost, host_of
 
 __all__ = ["Proposal", "Proposed", "check_can_propose", "parse_forge_url", "propose", "refuse_reproposal"]
 
@@ -116,6 +116,8 @@ def parse_forge_url(source: str, variables: Mapping[str, str]) -> CIEnvironment:
     """
     try:
         return CIEnvironment(*host_of(source, variables))
+    except NoAddress as error:
+        raise BotError(str(error)) from error
     except UnknownHost as error:
         raise BotError(
             f"{error}: devfix opens pull requests on GitHub, GitLab, Gitea and Forgejo only;"

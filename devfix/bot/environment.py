@@ -13,7 +13,14 @@ from devfix.vcs.git import Git, GitError
 from devfix.vcs.hosts import is_gitea
 from devfix.vcs.redaction import hide
 
-__all__ = ["CIEnvironment", "read_environment", "read_token", "refuse_unsafe_runs", "take_token"]
+__all__ = [
+    "CIEnvironment",
+    "read_environment",
+    "read_token",
+    "refuse_analysis_beside_token",
+    "refuse_unsafe_runs",
+    "take_token",
+]
 
 #: Variables that hold a token with write access, in order of precedence.
 _TOKENS = {
@@ -165,6 +172,33 @@ def _payload(path: str) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise BotError(f"GITHUB_EVENT_PATH: {path} cannot be read: {error}") from error
     return document if isinstance(document, dict) else {}
+
+
+def refuse_analysis_beside_token(environment: CIEnvironment, *, runs_code: bool) -> None:
+    """Raise ``BotError`` if a pull request must not be analysed in the job that posts.
+
+    A fault of the analysis, or its cost, must not be a stranger's way to the token.  Processes of one user also read
+    each other's first environment (``/proc/PID/environ``), which removing a variable does not change.
+
+    Args:
+        environment: the CI job.
+        runs_code: whether a script of the pull request is run.
+
+    """
+    if not environment.token_variables:
+        return
+    if environment.event in _PRIVILEGED:
+        reason = f"{environment.event} gives this job write access to the repository"
+    elif environment.is_from_fork:
+        reason = f"the code comes from {environment.head_repository or 'an unknown repository'}"
+    elif runs_code:
+        reason = "[tool.devfix.bot.verify] runs code of the pull request"
+    else:
+        return
+    raise BotError(
+        f"{reason}, and {', '.join(environment.token_variables)} is set, so it is not analysed in this job."
+        " Use devfix bot review --artifact in a job without a token, then recompute and post (docs/bot.md)"
+    )
 
 
 def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:

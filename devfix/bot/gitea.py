@@ -16,13 +16,13 @@ from urllib.parse import quote
 import httpx
 
 from devfix.bot.diff_lines import lines_of_hunk
-from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import Account, CallLog, Comment, PullRequest
 from devfix.bot.forks.fork import Fork
 from devfix.bot.forks.gitea import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.bot.transport import BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs import hunks as diffs
 from devfix.vcs.redaction import redacted
@@ -30,7 +30,6 @@ from devfix.vcs.redaction import redacted
 __all__ = ["GiteaForge"]
 
 _TIMEOUT_S = 60.0
-_RETRIES = 3  # of connections
 _PER_PAGE = 50
 _DRAFT = "WIP: "
 _LABEL_COLOR = "#ededed"
@@ -58,7 +57,7 @@ class GiteaForge:
             base_url=api,
             headers={"Authorization": f"token {token}"} if token else {},
             timeout=_TIMEOUT_S,
-            transport=DryRunTransport(log) if dry_run else httpx.HTTPTransport(retries=_RETRIES),
+            transport=DryRunTransport(api, log) if dry_run else BoundedTransport(api),
         )
         self._account = Account(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
@@ -285,7 +284,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
         raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error
     except httpx.HTTPError as error:
         raise BotError(redacted(f"Gitea: {subject}: no connection: {error}")) from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BotError(f"Gitea: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
 
 

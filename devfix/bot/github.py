@@ -18,13 +18,13 @@ from githubkit.retry import RetryChainDecision, RetryOption, RetryServerError
 
 from devfix.bot.diff_lines import visible_lines
 from devfix.bot.discovery import HostedRepository
-from devfix.bot.dry_run import DryRunTransport
 from devfix.bot.forge import LONGEST_WAIT_S, Account, CallLog, Comment, PullRequest
 from devfix.bot.forks.fork import Fork
 from devfix.bot.forks.github import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
+from devfix.bot.transport import BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
@@ -52,7 +52,7 @@ class GitHubForge:
     def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
         self._repository = repository
         self._owner, _, self._name = repository.partition("/")
-        self._github = _client(api, token, DryRunTransport(log) if dry_run else None)
+        self._github = _client(api, token, DryRunTransport(api, log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
         self._account = Account(self._request_login, lambda author: author.get("type") == "Bot")
@@ -286,7 +286,7 @@ def _client(api: str, token: str, transport: httpx.BaseTransport | None = None) 
         timeout=_TIMEOUT_S,
         http_cache=False,
         auto_retry=RetryChainDecision(_rate_limit, RetryServerError()),
-        transport=transport,
+        transport=transport or BoundedTransport(api),
     )
 
 
@@ -316,7 +316,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
         raise BotError(redacted(f"GitHub: {subject}: no connection: {error.exc}")) from error
     except GitHubException as error:
         raise BotError(redacted(f"GitHub: {subject}: {error!r}")) from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BotError(f"GitHub: {subject}: unexpected response (is GITHUB_API_URL correct?)") from error
 
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 import gitlab
 import requests
@@ -28,6 +29,7 @@ from devfix.vcs.redaction import redacted
 __all__ = ["GitLabForge", "projects_of"]
 
 _TIMEOUT_S = 60.0
+_MAX_REQUESTS = 1000  # of one connection
 _STATES = {"opened": "open", "locked": "open"}
 _PIPELINE_STATES = {
     **dict.fromkeys(("failed", "canceled"), "failed"),
@@ -49,14 +51,7 @@ class GitLabForge:
     """
 
     def __init__(self, api: str, repository: str, token: str, dry_run: bool, log: CallLog) -> None:
-        session = requests.Session()
-        session.trust_env = True
-        adapter = _Adapter(log if dry_run else None)
-        session.mount("http://", adapter)
-        session.mount("https://", adapter)
-        self._gitlab = gitlab.Gitlab(
-            api, private_token=token or None, session=session, timeout=_TIMEOUT_S, retry_transient_errors=True
-        )
+        self._gitlab = _client(api, token, log if dry_run else None)
         self._repository = repository
         self._project = self._gitlab.projects.get(repository, lazy=True)
         self._account = Account(self._request_login)
@@ -286,7 +281,7 @@ def projects_of(api: str, token: str, group: str, filters: Filters) -> Iterator[
     """
     others = replace(filters, language="")
     with _one_line_errors(f"projects of {group}"):
-        client = gitlab.Gitlab(api, private_token=token or None, timeout=_TIMEOUT_S, retry_transient_errors=True)
+        client = _client(api, token)
         for project in client.groups.get(group, lazy=True).projects.list(include_subgroups=True, iterator=True):
             found = _project(project.attributes)
             if filters.language and others.keep(found):
@@ -308,14 +303,35 @@ def _project(found: Mapping[str, Any]) -> HostedRepository:
     )
 
 
-class _Adapter(HTTPAdapter):
-    """Fail if GitLab requests a long wait; in a dry run, print every call and send only those that read."""
+def _client(api: str, token: str, log: CallLog | None = None) -> gitlab.Gitlab:
+    session = requests.Session()
+    session.trust_env = True
+    adapter = _Adapter(urlsplit(api).netloc, log)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return gitlab.Gitlab(
+        api, private_token=token or None, session=session, timeout=_TIMEOUT_S, retry_transient_errors=True
+    )
 
-    def __init__(self, log: CallLog | None) -> None:
+
+class _Adapter(HTTPAdapter):
+    """Fail if GitLab requests a long wait, names another server, which would get the token, or never ends a list.
+
+    In a dry run, print every call and send only those that read.
+    """
+
+    def __init__(self, server: str, log: CallLog | None) -> None:
         super().__init__()
+        self._server = server
         self._log = log
+        self._requests = 0
 
     def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+        self._requests += 1
+        if urlsplit(str(request.url)).netloc != self._server:
+            raise BotError(f"GitLab: {self._server} names another server: {redacted(str(request.url))[:200]}")
+        if self._requests > _MAX_REQUESTS:
+            raise BotError(f"GitLab: more than {_MAX_REQUESTS} requests: do the server's pages ever end?")
         is_read = request.method in ("GET", "HEAD")
         body: Any = request.body or b""
         log_call(
@@ -352,7 +368,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
         ) from error
     except requests.RequestException as error:
         raise BotError(redacted(f"GitLab: {subject}: {error}")) from error
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         raise BotError(f"GitLab: {subject}: unexpected response (is CI_SERVER_URL correct?)") from error
 
 

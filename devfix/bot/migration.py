@@ -12,7 +12,7 @@ from devfix.bot import templates
 from devfix.bot.analysis import evidence
 from devfix.bot.branches import Proposal, check_can_propose, parse_forge_url, propose, refuse_reproposal
 from devfix.bot.connect import connected
-from devfix.bot.environment import CIEnvironment, read_token
+from devfix.bot.environment import CIEnvironment, Token, read_token
 from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.forks.fork import Fork
 from devfix.bot.push import Remote
@@ -21,7 +21,7 @@ from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.proposing import ForgeError, MergeMethod, Opened, Progress, Refused
 from devfix.migrate.record import Record
 from devfix.vcs import hunks
-from devfix.vcs.commits import Commit
+from devfix.vcs.commits import Commit, list_item
 from devfix.vcs.redaction import redacted
 
 __all__ = ["HostedForges"]
@@ -32,14 +32,18 @@ _MAX_LISTED = 50  # fixes in a commit message
 class HostedForges:
     """Implements :class:`devfix.migrate.proposing.Forges` for GitHub, GitLab, Gitea and Forgejo."""
 
+    def __init__(self) -> None:
+        self._servers: dict[str, str] = {}  # token → the server that gets it
+
     def check(self, source: str) -> None:
         """Check that there is a token for the forge of a repository."""
         with _translated_errors():
             check_can_propose(source)
+            self._token(parse_forge_url(source, os.environ))
 
     def open(self, record: Record, change: Change) -> Opened:
         """Push the patch and open the pull request, or update the open one."""
-        with _connected(record) as (environment, forge):
+        with self._connected(record) as (environment, forge):
             patch = record.patch.encode("utf-8", "surrogateescape")
             fingerprint = hashlib.sha256(patch).hexdigest()
             fork = _fork(forge, change)
@@ -53,7 +57,7 @@ class HostedForges:
                 _manifest(record, change), _group(change.branch), fingerprint, patch.decode("utf-8", "replace")
             )
             message = f"{change.message}\n\n{_fixed_list(record)}"
-            remote = _remote(forge, environment, fork)
+            remote = _remote(forge, environment, fork, self._token(environment))
             commit = Commit(record.commit, patch, message, change.author, change.owner)
             pushed = remote.push(commit, change.branch, is_bot_branch=True)
             proposal = Proposal(
@@ -71,7 +75,7 @@ class HostedForges:
 
     def progress(self, record: Record, change: Change) -> Progress:
         """Return the state of a pull request."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             state = ChangeState(pull.state)
             if state is not ChangeState.OPEN:
@@ -80,7 +84,7 @@ class HostedForges:
 
     def merge(self, record: Record, change: Change, method: MergeMethod) -> None:
         """Merge a pull request."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
             if pull.head != change.commit:
@@ -94,7 +98,7 @@ class HostedForges:
 
     def close(self, record: Record, change: Change, comment: str) -> None:
         """Comment, close the pull request, and delete its branch."""
-        with _connected(record) as (_, forge):
+        with self._connected(record) as (_, forge):
             pull = _pull(forge, change)
             raise_if_stopped(pull, forge.comments(pull.number))
             if pull.state == "open":
@@ -102,13 +106,23 @@ class HostedForges:
             if pull.state != "merged" and pull.head == change.commit:
                 forge.delete_branch(change.branch, change.repository)
 
+    @contextmanager
+    def _connected(self, record: Record) -> Iterator[tuple[CIEnvironment, Forge]]:
+        with _translated_errors():
+            environment = parse_forge_url(record.repository, os.environ)
+            with connected(environment, self._token(environment), dry_run=False) as forge:
+                yield environment, forge
 
-@contextmanager
-def _connected(record: Record) -> Iterator[tuple[CIEnvironment, Forge]]:
-    with _translated_errors():
-        environment = parse_forge_url(record.repository, os.environ)
-        with connected(environment, read_token(environment.kind, os.environ), dry_run=False) as forge:
-            yield environment, forge
+    def _token(self, environment: CIEnvironment) -> Token:
+        """Return the token for a forge; no other server of the plan gets it."""
+        token = read_token(environment.kind, os.environ)
+        server = self._servers.setdefault(token.value, environment.api) if token.value else environment.api
+        if server != environment.api:
+            raise BotError(
+                f"the token for {server} is not sent to {environment.api}: set one for each (GITHUB_TOKEN,"
+                " GITLAB_TOKEN, GITEA_TOKEN), or use one plan for each"
+            )
+        return token
 
 
 @contextmanager
@@ -139,9 +153,8 @@ def _fork(forge: Forge, change: Change) -> Fork:
     return Fork("")
 
 
-def _remote(forge: Forge, environment: CIEnvironment, fork: Fork) -> Remote:
+def _remote(forge: Forge, environment: CIEnvironment, fork: Fork, token: Token) -> Remote:
     """Return the repository that gets the branch."""
-    token = read_token(environment.kind, os.environ)
     own = forge.clone_url(environment.repository)
     if not fork.repository:
         return Remote(own, token)
@@ -160,7 +173,8 @@ def _base(record: Record, forge: Forge) -> str:
 def _fixed_list(record: Record) -> str:
     fixed = [finding for finding in record.findings if finding["status"] == "fixed"]
     return "\n".join(
-        f"- {item['path']}:{item['span']['line']} {item['code']} {item['message']}" for item in fixed[:_MAX_LISTED]
+        list_item(f"{item['path']}:{item['span']['line']} {item['code']} {item['message']}")
+        for item in fixed[:_MAX_LISTED]
     )
 
 

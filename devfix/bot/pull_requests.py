@@ -18,7 +18,7 @@ from devfix.bot.forge import Forge, PullRequest, raise_if_stopped
 from devfix.bot.push import Remote
 from devfix.bot.settings import BotSettings
 from devfix.bot.skip_reasons import BotError, Skipped
-from devfix.vcs.commits import Commit
+from devfix.vcs.commits import Commit, list_item
 from devfix.vcs.git import Git, GitError
 
 __all__ = ["PREFIX", "Change", "find_changes", "groups", "open_all", "propose_all", "read_changes", "write_changes"]
@@ -178,7 +178,7 @@ def propose_all(
             if change.problem:
                 raise BotError(change.problem)
             if not change.artifact.paths:
-                yield _close_obsolete(forge, ours.get(branch), f"{name}: nothing to fix")
+                yield _close_obsolete(forge, token, ours.get(branch), f"{name}: nothing to fix", dry_run)
                 continue
             yield _propose(change, base, settings, forge, token, list(ours.values()), dry_run)
         except Skipped as reason:
@@ -190,7 +190,11 @@ def propose_all(
                 ours[branch] = _unlisted_pull(change, base)
     for branch, pull in ours.items():
         if branch.startswith(PREFIX) and branch not in branches:
-            yield _close_obsolete(forge, pull, f"{branch.removeprefix(PREFIX)}: the group is no longer configured")
+            why = f"{branch.removeprefix(PREFIX)}: the group is no longer configured"
+            try:
+                yield _close_obsolete(forge, token, pull, why, dry_run)
+            except BotError as error:
+                errors.append(f"{why}: {error}")
     if errors:
         raise BotError("; ".join(errors))
 
@@ -250,7 +254,9 @@ def _propose(
 
 def _fixed_list(change: Change) -> str:
     fixed = [item for item in change.artifact["findings"] if item["status"] == "fixed"]
-    return "\n".join(f"- {item['path']}:{item['line']} {item['code']} {item['message']}" for item in fixed[:50])
+    return "\n".join(
+        list_item(f"{item['path']}:{item['line']} {item['code']} {item['message']}") for item in fixed[:50]
+    )
 
 
 def _check_limits(settings: BotSettings, ours: list[PullRequest], forge: Forge) -> None:
@@ -264,15 +270,19 @@ def _check_limits(settings: BotSettings, ours: list[PullRequest], forge: Forge) 
         raise Skipped(f"{count} pull requests were opened within the last hour; max-hourly is {settings.max_hourly}")
 
 
-def _close_obsolete(forge: Forge, pull: PullRequest | None, why: str) -> str:
+def _close_obsolete(forge: Forge, token: Token, pull: PullRequest | None, why: str, dry_run: bool) -> str:
+    """Close a pull request and delete its branch, unless somebody else pushed to it."""
     if pull is None:
         return why
+    remote = Remote(forge.clone_url(pull.head_repository), token)
     try:
         raise_if_stopped(pull, forge.comments(pull.number))
+        tip = "" if dry_run else remote.own_tip(pull.head_branch, f"bot {pull.head_branch}")
     except Skipped as reason:
         return f"{why}, but skipped: {reason}"
     forge.close_pull(pull.number, f"Closed, because nothing is left to fix ({why}).")
-    forge.delete_branch(pull.head_branch)
+    if tip:
+        remote.delete(pull.head_branch, tip)
     return f"{why}: closed #{pull.number}"
 
 

@@ -58,20 +58,60 @@ class Remote:
             Skipped: the branch has commits of others, or its last commit is the bot's.
 
         """
+        with self._repository(branch) as git:
+            return self._push(git, commit, branch, is_bot_branch)
+
+    def own_tip(self, branch: str, owner: str) -> str:
+        """Return the commit of a branch of the bot; empty if there is no such branch.
+
+        Raises:
+            BotError: git failed.
+            Skipped: the branch has commits of others.
+
+        """
+        with self._repository(branch) as git:
+            tip = self._tip(git, branch)
+            if tip:
+                self._fetch(git, tip)
+                _refuse_others(git, branch, tip, owner)
+            return tip
+
+    def delete(self, branch: str, tip: str) -> None:
+        """Delete a branch that is still at ``tip``.
+
+        Raises:
+            BotError: git failed, or the branch has other commits by now.
+
+        """
+        with self._repository(branch) as git:
+            self._run_authenticated(git, "push", "--quiet", _lease(branch, tip), "origin", f":refs/heads/{branch}")
+
+    @contextmanager
+    def _repository(self, branch: str) -> Iterator[Git]:
         try:
             with tempfile.TemporaryDirectory(prefix="devfix-bot-") as folder:
-                return self._push(Git(folder, self.url), commit, branch, is_bot_branch)
+                git = Git(folder, self.url)
+                git("init", "--quiet", "--bare")
+                yield git
         except GitError as error:
             raise BotError(f"branch {branch}: {error}") from error
 
+    def _tip(self, git: Git, branch: str) -> str:
+        """Return the commit of a branch; empty if there is none.  Git also lists refs that end with the name."""
+        ref = f"refs/heads/{branch}"
+        lines = (line.partition("\t") for line in self._run_authenticated(git, "ls-remote", "origin", ref).splitlines())
+        return next((commit for commit, _, name in lines if name == ref), "")
+
+    def _fetch(self, git: Git, *commits: str) -> None:
+        self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", *commits)
+
     def _push(self, git: Git, commit: Commit, branch: str, is_bot_branch: bool) -> str:
-        git("init", "--quiet", "--bare")
         if self._source:
             self._wait_until_filled(git)
-        remote_tip = self._run_authenticated(git, "ls-remote", "origin", f"refs/heads/{branch}").partition("\t")[0]
+        remote_tip = self._tip(git, branch)
         self._fetch_parent(git, commit.parent)
         if remote_tip and is_bot_branch:
-            self._run_authenticated(git, "fetch", "--quiet", "--no-tags", "--depth=1", "origin", remote_tip)
+            self._fetch(git, remote_tip)
         if not is_bot_branch and remote_tip != commit.parent:
             raise Skipped(f"branch {branch} has new commits since the analysis")
         if not is_bot_branch and TRAILER in git("log", "-1", "--format=%B", commit.parent):
@@ -80,10 +120,8 @@ class Remote:
             _refuse_others(git, branch, remote_tip, commit.owner)
         created = create_commit(git, replace(commit, message=f"{commit.message}\n\n{TRAILER}\n"))
         if remote_tip != created:
-            lease = f"--force-with-lease=refs/heads/{branch}:{remote_tip}"
-            self._run_authenticated(
-                git, "push", "--quiet", *([lease] if is_bot_branch else []), "origin", f"{created}:refs/heads/{branch}"
-            )
+            target = f"{created}:refs/heads/{branch}"
+            self._run_authenticated(git, "push", "--quiet", _lease(branch, remote_tip), "origin", target)
         return created
 
     def _wait_until_filled(self, git: Git) -> None:
@@ -116,6 +154,11 @@ class Remote:
                 git.lock = None
 
 
+def _lease(branch: str, tip: str) -> str:
+    """Return the option of a push that fails if the branch has moved meanwhile, also backward."""
+    return f"--force-with-lease=refs/heads/{branch}:{tip}"
+
+
 def _refuse_others(git: Git, branch: str, tip: str, owner: str) -> None:
     try:
         check_replaceable(git, branch, tip, owner)
@@ -126,7 +169,8 @@ def _refuse_others(git: Git, branch: str, tip: str, owner: str) -> None:
 @contextmanager
 def _credential_helper(url: str, token: Token) -> Iterator[tuple[list[str], int | None]]:
     """Yield git settings that read the token from a pipe, and the pipe's end; neither if no token is needed."""
-    if not token.value or urlsplit(url).scheme not in ("http", "https"):
+    parts = urlsplit(url)
+    if not token.value or parts.scheme not in ("http", "https"):
         yield [], None
         return
     receive, send = os.pipe()
@@ -134,6 +178,7 @@ def _credential_helper(url: str, token: Token) -> Iterator[tuple[list[str], int 
         with os.fdopen(send, "w") as file:
             file.write(f"username=x-access-token\npassword={token.value}\n")
         script = f'!f() {{ test "$1" = get && cat /dev/fd/{receive}; }}; f'
-        yield ["-c", "credential.helper=", "-c", f"credential.helper={script}"], receive
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # no server that it redirects to gets the token
+        yield ["-c", "credential.helper=", "-c", f"credential.{server}.helper={script}"], receive
     finally:
         os.close(receive)

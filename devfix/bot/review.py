@@ -24,6 +24,7 @@ from devfix.vcs.git import Git, GitError
 __all__ = ["examine", "post", "read_settings", "recompute"]
 
 _CONFIGURATION = "pyproject.toml"
+_MAX_FILES = 50  # of a review: each is a request
 _OBSOLETE = "*This suggestion is obsolete.*"
 
 
@@ -56,8 +57,15 @@ def examine(
     except ChangesError as error:
         raise BotError(f"{error} (fetch the history: fetch-depth: 0)") from error
     analysis = analyse(
-        settings.paths, settings.verification, scope=scope, jobs=jobs, with_hunk_groups=True, refuse=refuse
+        settings.paths,
+        settings.verification,
+        scope=scope,
+        jobs=jobs,
+        with_hunk_groups=True,
+        refuse=refuse,
+        is_pull_request=True,
     )
+    _check_count(len(analysis.files))
     return build_artifact(analysis, environment, environment.base, head)
 
 
@@ -141,6 +149,7 @@ def post(artifact: Artifact, environment: CIEnvironment, forge: Forge, token: To
         Skipped: the bot is not enabled, a person stopped it, or the pull request changed.
 
     """
+    _check_count(len(artifact.paths))
     pull = _matching_pull(artifact, environment, forge)
     settings = read_settings(forge, pull.base_branch)
     raise_if_stopped(pull, forge.comments(pull.number))
@@ -164,6 +173,12 @@ def post(artifact: Artifact, environment: CIEnvironment, forge: Forge, token: To
         artifact.hunk_groups,
     )
     return note + _post_suggestions(artifact, pull, forge, proposed)
+
+
+def _check_count(files: int) -> None:
+    """Raise ``BotError`` if a patch changes more files than the job that posts reads from the forge."""
+    if files > _MAX_FILES:
+        raise BotError(f"the patch changes {files} files, which is more than a review can show: run devfix apply")
 
 
 def _check_identity(artifact: Artifact, environment: CIEnvironment) -> None:

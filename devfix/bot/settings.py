@@ -83,7 +83,7 @@ def parse_settings(raw: bytes | None, file: str = "pyproject.toml") -> BotSettin
         return BotSettings()
     try:
         document = tomllib.loads(raw.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also numbers with thousands of digits
         raise ConfigError(f"{file}: not valid TOML: {error}") from error
     except RecursionError:
         raise ConfigError(f"{file}: too deeply nested") from None

@@ -21,7 +21,10 @@ class CommandError(click.ClickException):
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        click.echo(f"devfix: {self.format_message()}", file=file or sys.stderr)
+        from devfix.report.sanitize import printable
+
+        # A stranger's file may be quoted: its line ends would begin lines that a CI job takes for commands.
+        click.echo(f"devfix: {printable(self.format_message())}", file=file or sys.stderr)
 
 
 class Interrupted(CommandError):

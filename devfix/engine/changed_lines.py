@@ -241,7 +241,8 @@ def _changed(
     lines, before = {}, {}
     for path, blob in blobs.items():
         full = _in(git, path)
-        lines[full] = _in_lines(full, stretches.get(path, ()))
+        inside = sources.is_within(full, os.path.realpath(git.folder))  # a link may lead anywhere
+        lines[full] = _in_lines(full, stretches.get(path, ())) if inside else _ALL
         before[full] = _decoded(full, texts.get(blob))
     return lines, before
 

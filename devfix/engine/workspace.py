@@ -38,6 +38,7 @@ class Workspace:
         self.whole = False  # analyse every line of data literals
         self._contents: dict[str, str] = {}
         self._common: str | None = None
+        self._roots: dict[str, str] = {}  # folder of a given file → its project
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
         self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
@@ -115,10 +116,21 @@ class Workspace:
         real = os.path.realpath(key)
         if real in self.texts:
             return self.texts[real]
+        if real != key and not self._is_in_project(real):
+            return None
         try:
             return sources.read(key)
         except SourceError:
             return None
+
+    def _is_in_project(self, real: str) -> bool:
+        """Return whether a file belongs to the project of a given one: a link in it may lead anywhere."""
+        if sources.is_within(real, os.path.realpath(self.settings.root)):
+            return True
+        for folder in {os.path.dirname(given) for given in self.given}:
+            if folder not in self._roots:
+                self._roots[folder] = sources.own_root(folder)
+        return any(sources.is_within(real, root) for root in set(self._roots.values()))
 
     def content(self, key: str) -> str:
         """Return a digest of the file at an absolute path and of its displayed name."""

@@ -9,6 +9,7 @@ counted.
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -40,7 +41,7 @@ class Log:
         damaged: the number of lines with a wrong checksum, after :meth:`read_all`.
 
     Raises:
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened; ``BlockingIOError`` if another process writes it.
 
     """
 
@@ -51,6 +52,12 @@ class Log:
         self._synced = 0.0
         self._file = os.open(path, (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | os.O_CLOEXEC, 0o600)
         self.size = os.fstat(self._file).st_size
+        self._lock()
+
+    def _lock(self) -> None:
+        """Lock the file itself: somebody may delete a lock beside it."""
+        if self._writable:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def read_all(self) -> Iterator[tuple[Span, bytes]]:
         """Yield the place and the content of each body; afterwards, a writer has removed an incomplete last line."""
@@ -134,6 +141,7 @@ class Log:
             raise
         os.close(self._file)
         self._file = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        self._lock()
         self.size = offset
         return placed
 

@@ -26,6 +26,7 @@ from devfix.migrate.task import Task
 from devfix.sources import write_whole
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
+from devfix.sources.removal import remove_tree
 from devfix.vcs.git import Git, GitError
 from devfix.vcs.redaction import redacted
 
@@ -37,6 +38,8 @@ _SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
 #: blobs.  ``working-tree-encoding`` cannot be false, only unspecified.
 _ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding\n"
 _COMPLETE = "devfix-complete"
+#: What killed git commands leave: locks, and packs that were not received completely.
+_LEFTOVERS = ("*.lock", "refs/**/*.lock", "objects/pack/tmp_*")
 _CONFIG = """\
 [core]
 	repositoryformatversion = 1
@@ -142,7 +145,7 @@ class Mirror:
                 self._populate(worktree_git, all_files)
             yield Checkout(folder, commit, Git(str(folder), self._task.source, self._task.git_timeout))
         finally:
-            shutil.rmtree(parent, ignore_errors=True)
+            remove_tree(parent)
             with suppress(OSError), self._locked():
                 pass  # cleanup removes worktrees without a folder
 
@@ -171,6 +174,9 @@ class Mirror:
         try:
             self._clean_up()
             yield Git(str(self.folder), self._task.source, self._task.git_timeout, descriptor)
+        except GitError:
+            self._clean_up()  # half a pack may have filled the disk
+            raise
         finally:
             os.close(descriptor)
 
@@ -191,7 +197,7 @@ class Mirror:
 
     def _clean_up(self) -> None:
         """Remove what killed processes left; the lock shows that they and their git commands have ended."""
-        for path in (*self.folder.glob("*.lock"), *self.folder.glob("refs/**/*.lock")):
+        for path in (each for pattern in _LEFTOVERS for each in self.folder.glob(pattern)):
             path.unlink(missing_ok=True)
         for entry in self.folder.glob("worktrees/*"):
             with suppress(OSError):

@@ -19,7 +19,7 @@ from devfix.migrate.plan_lines import Lines
 from devfix.migrate.task import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
 from devfix.sources.digest import digest
 from devfix.vcs.codeowners import Dialect
-from devfix.vcs.hosts import UnknownHost, host_of
+from devfix.vcs.hosts import NoAddress, UnknownHost, host_of
 from devfix.vcs.redaction import redacted
 
 if sys.version_info >= (3, 11):
@@ -108,6 +108,8 @@ def _of_toml(given: str, text: str) -> list[Task]:
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
         raise ConfigError(f"{given}:{line[1] if line else 1}: not valid TOML: {error}") from error
+    except ValueError as error:  # a number with thousands of digits
+        raise ConfigError(f"{given}: not valid TOML: {error}") from error
     lines = Lines(text)
     top = Table(given, lines, (), document)
     top.allow_only("defaults", "repository")
@@ -176,7 +178,7 @@ def _dialect(source: str) -> Dialect | None:
     """Return the forge of a source; ``None`` for a path, and a host that devfix does not know."""
     try:
         return host_of(source, os.environ).kind
-    except UnknownHost:
+    except (NoAddress, UnknownHost):
         return None
 
 

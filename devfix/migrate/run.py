@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -12,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from devfix.migrate.changes import Change, ChangeState
+from devfix.migrate.disk import DISK_FULL
 from devfix.migrate.engines import Engine
 from devfix.migrate.mirrors import default_scratch
 from devfix.migrate.proposing import Proposals
@@ -21,6 +21,7 @@ from devfix.migrate.state import RESUME_HINT, Entry, State, StateError
 from devfix.migrate.task import Task, Work
 from devfix.sources import write_whole
 from devfix.sources.digest import digest
+from devfix.sources.removal import remove_tree
 
 __all__ = ["Choice", "Migration", "Tally", "exit_code", "scratch_folder", "select_tasks"]
 
@@ -80,7 +81,7 @@ def select_tasks(tasks: Sequence[Task], choice: Choice, scratch: str) -> list[Ta
 
 def scratch_folder(state: str) -> str:
     """Return the folder for the worktrees of the migration with this state file."""
-    return os.path.join(default_scratch(), digest(os.path.abspath(state))[:12])
+    return os.path.join(default_scratch(), digest(os.path.realpath(state))[:12])
 
 
 def exit_code(tally: Tally, fail_level: str, dry_run: bool = False) -> int:
@@ -201,8 +202,8 @@ class Migration:
             commit = record.commit.encode("ascii")
             yield from self._reuse(task, next(each for each in self._state.entries(task) if each.commit == commit))
             return
-        if record.outcome is RepositoryOutcome.FAILED and "No space left on device" in record.reason + record.log:
-            raise StateError(f"the disk is full ({record.reason}); {RESUME_HINT}")
+        if record.outcome is RepositoryOutcome.FAILED and record.reason.startswith(DISK_FULL):
+            raise StateError(f"{record.reason}; {RESUME_HINT}")
         yield self._count(task, record, None, reused=False)
 
     def _count(self, task: Task, record: Record, entry: Entry | None, reused: bool) -> Record:
@@ -268,7 +269,7 @@ class Migration:
     def _remove_worktrees(self) -> None:
         """Remove the worktrees of killed workers; the state's lock excludes other processes."""
         for folder in {task.scratch for task in self._tasks}:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_tree(folder)
 
 
 def _log_line(record: Record) -> str:

@@ -78,7 +78,7 @@ class State:
     """
 
     def __init__(self, path: str, *, writable: bool = True) -> None:
-        self.path = path
+        self.path = path = os.path.realpath(path)  # a link to a state is not another state
         self.damaged = 0
         self.run: Mapping[str, Any] = {}
         self._run_span: Span | None = None
@@ -97,12 +97,7 @@ class State:
 
     def _acquire_lock(self) -> None:
         self._lock = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StateError(
-                f"{self.path} is in use by another devfix migrate: wait for it, or choose another --state"
-            ) from None
+        fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
     def _check_kind(self) -> None:
         """Refuse to truncate a file that somebody named by mistake."""
@@ -309,6 +304,10 @@ class State:
     def _translate_errors(self) -> Iterator[None]:
         try:
             yield
+        except BlockingIOError:  # one of the two locks: of the file itself, and of the one beside it
+            raise StateError(
+                f"{self.path} is in use by another devfix migrate: wait for it, or choose another --state"
+            ) from None
         except OSError as error:
             advice = f"; {RESUME_HINT}" if error.errno in (errno.ENOSPC, errno.EDQUOT) else ""
             raise StateError(f"{error.filename or self.path}: {error.strerror}{advice}") from error

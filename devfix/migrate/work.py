@@ -14,12 +14,14 @@ from devfix.config import ConfigError, Settings
 from devfix.engine import fixpoint, write
 from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.scan import unparsable
+from devfix.migrate.disk import DISK_FULL, is_full
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Part, Published, Record, RepositoryOutcome, VerdictSummary
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
 from devfix.sources import SourceFile
+from devfix.vcs.commits import list_item
 from devfix.vcs.git import GitError
 
 __all__ = ["migrate"]
@@ -59,6 +61,7 @@ def migrate(task: Task) -> Record:
     tree: list[Path] = []
     reason = log = ""
     failed = True
+    cause: BaseException | None = None
     try:
         if _unchanged(task, stages, result):
             return replace(task.failed("fetch", ""), commit=result.commit, unchanged=True, seconds=stages.end())
@@ -72,12 +75,15 @@ def migrate(task: Task) -> Record:
     except MemoryError:
         reason = f"the memory limit of {task.memory_mb} MB was exceeded"
     except OSError as error:
-        reason = f"{error.filename or 'the system'}: {error.strerror or error}"
+        reason, cause = f"{error.filename or 'the system'}: {error.strerror or error}", error
     except Exception as error:
         reason = f"internal error: {type(error).__name__}: {error}"
         log = traceback.format_exc()[-_MAX_LOG:]
+    mirror = Mirror(task)
+    if failed and is_full(cause, mirror.folder, task.scratch or default_scratch()):
+        reason = f"{DISK_FULL} ({reason})"
     if not task.keep_mirror:
-        Mirror(task).delete()
+        mirror.delete()
     seconds = stages.end()
     stage = "done" if not failed else stages.stage
     record = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
@@ -176,7 +182,7 @@ def _describe_fixes(outcome: Outcome, tree: Path) -> Iterator[tuple[frozenset[st
             finding = item.finding
             where = _location(outcome, finding, tree)
             edited = item.fix.paths if item.fix is not None else (finding.path,)
-            text = f"- {where} {finding.code} {finding.message}".replace(f"{tree}/", "")
+            text = list_item(f"{where} {finding.code} {finding.message}".replace(f"{tree}/", ""))
             yield frozenset(sources.display(path, str(tree)) for path in edited), text
 
 

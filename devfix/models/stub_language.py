@@ -93,9 +93,16 @@ def module_name(path: Path, root: Path) -> str:
 
 
 def read_folder(root: Path) -> StubFile:
-    """Return the content of every stub below a folder, in the order of their paths."""
+    """Return the content of every stub below a folder, in the order of their paths.
+
+    Links that lead out of the folder are problems: a message about a stub may quote it.
+    """
     found = StubFile()
+    top = root.resolve()
     for path in sorted(root.rglob("*.pyi")):
+        if not path.resolve().is_relative_to(top):
+            found.problems.append(StubProblem(str(path), 1, "is a link to a file outside of the folder", "file"))
+            continue
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
@@ -117,7 +124,7 @@ def parse_stub(text: str, module: str, path: str) -> StubFile:
     found = StubFile(modules={module})
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError) as error:
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None) or 1
         found.problems.append(StubProblem(path, line, f"no Python stub: {getattr(error, 'msg', error)}", "file"))
         return found
@@ -140,7 +147,7 @@ class _Reader:
         for node in body:
             try:
                 self.statement(node)
-            except BadSignature as error:
+            except (BadSignature, RecursionError) as error:
                 name = f"`{node.name}`: " if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ""
                 self.found.problems.append(StubProblem(self.path, node.lineno, f"{name}{error}"))
 

@@ -7,7 +7,7 @@ May import :mod:`devfix.model` only.
 """
 
 from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, left_out, load
-from devfix.sources._location import diff_root, display, git_root, repository_root
+from devfix.sources._location import diff_root, display, git_root, is_within, own_root, repository_root
 from devfix.sources._source_file import SourceError, SourceFile, as_text
 from devfix.sources._text import NOTEBOOK, decode, encode, read
 from devfix.sources._writing import write, write_whole
@@ -27,8 +27,10 @@ __all__ = [
     "excluded",
     "git_root",
     "is_generated",
+    "is_within",
     "left_out",
     "load",
+    "own_root",
     "read",
     "repository_root",
     "write",

@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.model import Problem
-from devfix.sources._location import git_root
+from devfix.sources._location import git_root, is_within, own_root
 from devfix.sources._source_file import SourceError, SourceFile
 from devfix.sources._text import NOTEBOOK, read
+from devfix.sources.patterns import is_pattern, pattern_spec
 
 if TYPE_CHECKING:
     import pathspec
@@ -32,28 +33,36 @@ _SKIPPED_FOLDERS = frozenset(
 # The marker is built, so that this file does not carry it.
 _GENERATED = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*" + b"@" + b"generated\\b")
 _GIT_TIMEOUT_S = 120
+_OUTSIDE = "it is a link to a file outside of the project"
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """The sorted, distinct ``files``; ``named`` are those given by name, which are read whatever their suffix is."""
+    """The sorted, distinct ``files``; ``named`` are those given by name, which are read whatever their suffix is.
+
+    ``outside`` are links in a folder to files outside its project: they are neither read nor written.
+    """
 
     files: tuple[str, ...]
     named: frozenset[str]
     problems: tuple[Problem, ...]
+    outside: tuple[str, ...] = ()
 
 
 def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Discovery:
     """Return the files that ``paths`` stand for.
 
     ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore``, they apply to files found in a folder,
-    not to a file given by name.  A missing path and a folder without Python files are problems.
+    not to a file given by name.  A missing path and a folder without Python files are problems.  A link in a folder is
+    followed within its project, which is its repository if there is one: a tree of a stranger names no other file.
     """
     wanted = _excluder(exclude, root)
     found: dict[str, tuple[bool, str]] = {}  # real path → (found in a folder, name): given by name sorts first
-    problems = []
+    problems, outside = [], []
     for path in paths:
+        project = ""
         if os.path.isdir(path):
+            project = own_root(path)
             names = [name for name in _in_folder(path) if wanted(name)]
             if not names:
                 problems.append(Problem(path, "no Python files here", hint="are they excluded or ignored by git?"))
@@ -65,9 +74,13 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
             continue
         for candidate in candidates:
             real = os.path.realpath(candidate[1])
+            if project and not is_within(real, project):
+                outside.append(candidate[1])
+                continue
             found[real] = min(found.get(real, candidate), candidate, key=lambda item: _preference(item, real))
     named = frozenset(name for in_folder, name in found.values() if not in_folder)
-    return Discovery(tuple(sorted(name for _, name in found.values())), named, tuple(problems))
+    files = tuple(sorted(name for _, name in found.values()))
+    return Discovery(files, named, tuple(problems), tuple(sorted(outside)))
 
 
 def left_out(path: str, folder: str, exclude: Sequence[str] = (), root: str = ".") -> bool:
@@ -81,7 +94,8 @@ def load(
 ) -> tuple[tuple[SourceFile, ...], tuple[Problem, ...]]:
     """Read the files that :func:`discover` finds, without generated files that were not given by name.
 
-    If an extra is missing, the files of a folder that need it are skipped, and the first one has a note.
+    If an extra is missing, the files of a folder that need it are skipped, and the first one has a note; so are links
+    that lead out of their project.
     """
     discovery = discover(paths, exclude, root)
     files, problems = [], list(discovery.problems)
@@ -97,7 +111,8 @@ def load(
             continue
         if path in discovery.named or not is_generated(file.raw):
             files.append(file)
-    files += [_left_out(*left) for left in lacking.values()]
+    links = [Problem(path, _OUTSIDE, hint="name the file to include it") for path in discovery.outside]
+    files += [_left_out(*left) for left in (*lacking.values(), links) if left]
     return tuple(files), tuple(sorted(problems, key=lambda problem: (problem.path, problem.line)))
 
 
@@ -123,7 +138,7 @@ def _preference(candidate: tuple[bool, str], real: str) -> tuple[bool, bool, str
 
 
 def _excluder(patterns: Sequence[str], root: str) -> _Excluder:
-    return _Excluder(_spec(patterns) if patterns else None, os.path.abspath(root))
+    return _Excluder(pattern_spec(patterns) if patterns else None, os.path.abspath(root))
 
 
 @dataclass(frozen=True)
@@ -139,12 +154,6 @@ class _Excluder:
         return relative.startswith("../") or not self.spec.match_file(relative)
 
 
-def _spec(lines: Iterable[str]) -> pathspec.GitIgnoreSpec:
-    import pathspec
-
-    return pathspec.GitIgnoreSpec.from_lines(lines)
-
-
 def _in_folder(folder: str) -> Iterator[str]:
     """Return the Python files under ``folder``, with names that begin with it (``.`` is omitted)."""
     listed = _listed_by_git(folder)
@@ -157,22 +166,32 @@ def _listed_by_git(folder: str) -> list[str] | None:
 
     Submodules and nested repositories are skipped, as git does; name them to include them.
     """
-    git = shutil.which("git") if git_root(folder) else None
-    if git is None:
+    real = os.path.realpath(folder)
+    root = git_root(real)
+    git = shutil.which("git") if root is not None else None
+    if git is None or root is None:
         return None
-    # A repository's own configuration may name a program for fsmonitor: reading a tree must not run it.
-    command = [git, "-c", "core.fsmonitor=false", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    # Git's configuration may name programs, and reading a tree must not run them: no fsmonitor, no transport that
+    # fetches missing objects.  The command runs in the root, because in a folder of files that are named as those of a
+    # bare repository, git would take these for its own.
+    inside = os.path.relpath(real, root).replace(os.sep, "/")
+    command = [git, "-c", "core.fsmonitor=false", "--literal-pathspecs", "ls-files", "-z", "--cached", "--others"]
+    command += ["--exclude-standard", *([] if inside == "." else ["--", inside])]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment["GIT_ALLOW_PROTOCOL"] = "none"
     try:
         done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, check=False, timeout=_GIT_TIMEOUT_S
+            command, cwd=root, env=environment, capture_output=True, check=False, timeout=_GIT_TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
     if done.returncode or not done.stdout:
         return None
+    head = b"" if inside == "." else os.fsencode(inside) + b"/"
     names = {
-        os.fsdecode(name).replace("/", os.sep) for name in done.stdout.split(b"\0") if name.endswith(_SUFFIXES_IN_BYTES)
+        os.fsdecode(name[len(head) :]).replace("/", os.sep)
+        for name in done.stdout.split(b"\0")
+        if name.startswith(head) and name.endswith(_SUFFIXES_IN_BYTES)
     }
     environments: dict[str, bool] = {}
     return [
@@ -183,16 +202,17 @@ def _listed_by_git(folder: str) -> list[str] | None:
 
 
 def _in_skipped_folder(folder: str, name: str, seen: dict[str, bool]) -> bool:
+    """Return whether a folder of a path is skipped; ``seen`` has the answers for folders."""
+    unknown = []  # from the innermost one; not recursive, because there may be thousands
     parent = os.path.dirname(name)
-    if not parent:
-        return False
-    if parent not in seen:
-        seen[parent] = (
-            os.path.basename(parent) in _SKIPPED_FOLDERS
-            or _is_environment(os.path.join(folder, parent))
-            or _in_skipped_folder(folder, parent, seen)
-        )
-    return seen[parent]
+    while parent and parent not in seen:
+        unknown.append(parent)
+        parent = os.path.dirname(parent)
+    skipped = bool(parent) and seen[parent]
+    for each in reversed(unknown):
+        skipped = skipped or os.path.basename(each) in _SKIPPED_FOLDERS or _is_environment(os.path.join(folder, each))
+        seen[each] = skipped
+    return skipped
 
 
 def _is_environment(folder: str) -> bool:
@@ -244,9 +264,9 @@ def _specs_above(top: str) -> list[tuple[str, pathspec.GitIgnoreSpec]]:
 def _ignore_file(path: str) -> pathspec.GitIgnoreSpec:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return _spec(file.read().splitlines())
+            return pattern_spec(filter(is_pattern, file.read().splitlines()))
     except OSError:
-        return _spec([])
+        return pattern_spec([])
 
 
 def _ignored(path: str, specs: Iterable[tuple[str, pathspec.GitIgnoreSpec]]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-__all__ = ["diff_root", "display", "git_root", "repository_root"]
+__all__ = ["diff_root", "display", "git_root", "is_within", "own_root", "repository_root"]
 
 
 def git_root(path: str) -> str | None:
@@ -16,6 +16,16 @@ def git_root(path: str) -> str | None:
 def repository_root(path: str) -> str:
     """Return the project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its folder."""
     return git_root(path) or _nearest(path, "pyproject.toml") or _folder(path)
+
+
+def own_root(folder: str) -> str:
+    """Return the project of a folder, with links resolved: what a link in it leads out of."""
+    return os.path.realpath(repository_root(os.path.realpath(folder)))
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Return whether a path is a folder, or below it; neither has links."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def diff_root(paths: Iterable[str]) -> str:

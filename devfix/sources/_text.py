@@ -16,6 +16,7 @@ NOTEBOOK = ".ipynb"  #: The suffix of notebooks.
 _COOKIE = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK_OR_COMMENT = re.compile(rb"[ \t\f]*(?:#|\Z)")
 _NEWLINE = re.compile(rb"\r\n?|\n")
+_FOR_HOST_NAMES = frozenset({"idna", "punycode"})  # decoding takes quadratic time
 _HEAD = 4096  # bytes in which the first two lines end, or hold no cookie that Python would read
 
 
@@ -88,6 +89,8 @@ def _encoding(path: str, body: bytes, bom: bool) -> str:
     hint = "correct the encoding cookie, or save it as UTF-8"
     try:
         encoding = codecs.lookup(cookie).name
+        if encoding in _FOR_HOST_NAMES:
+            raise LookupError(encoding)
     except LookupError as error:
         raise SourceError(Problem(path, f"unknown encoding {cookie!r}", 1, hint)) from error
     if bom and encoding != "utf-8":

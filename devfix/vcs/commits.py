@@ -15,10 +15,14 @@ from dataclasses import dataclass
 from devfix.sources.digest import digest
 from devfix.vcs.git import Git, GitError
 
-__all__ = ["Commit", "check_replaceable", "create_commit", "split_author"]
+__all__ = ["Commit", "check_replaceable", "create_commit", "list_item", "split_author"]
 
 _TRAILER = "Devfix-Commit"
 _SEAL = re.compile(rf"^{_TRAILER}: ([0-9a-f]+)$", re.MULTILINE)
+#: Where forges link names, issues and addresses in a commit message: after @ # ! and "GH", and in ://.  A keyword such
+#: as "fixes" before an issue, also of another repository, closes it.
+_LINKED = re.compile(r"(?<=[@#!])(?=[\w\"'{-])|(?<=\bGH)(?=-\d)|(?<=:)(?=//)", re.IGNORECASE)
+_BREAK = "\u200b"  # zero width: the text stays readable
 _HEADER = re.compile(r"^(tree|parent|author) (.*)$", re.MULTILINE)
 
 
@@ -49,6 +53,15 @@ def split_author(author: str) -> tuple[str, str]:
     if not (name.strip() and bracket and address.strip() and end) or more.strip() or "\n" in author:
         raise ValueError(f"{author!r} is not of the form 'Name <address>'")
     return name.strip(), address.strip()
+
+
+def list_item(text: str) -> str:
+    """Return a line for the list in a commit message, whose text is a stranger's.
+
+    It is one line, so that it adds no trailer, and mentions nobody and nothing.
+    """
+    shown = "".join(letter if letter.isprintable() else " " for letter in text)
+    return f"- {_LINKED.sub(_BREAK, shown)}"
 
 
 def create_commit(git: Git, commit: Commit) -> str:

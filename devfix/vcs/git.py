@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
@@ -24,6 +25,8 @@ _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
 _CONTROL_ESCAPES = {b"t": b"\t", b"n": b"\n", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _MIN_VERSION = (2, 31)  # GIT_CONFIG_COUNT
 _MAX_LOG = 4000
+_MAX_OUTPUT = 64 << 10  # bytes of error output, from its beginning and from its end
+_GRACE_S = 5.0
 #: Inherited ``GIT_`` variables: those that configure network access.
 _INHERITED = re.compile(r"GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG|ALLOW_PROTOCOL|EXEC_PATH)")
 _SETTINGS = {
@@ -139,9 +142,10 @@ class Git:
             pass_fds=() if self.lock is None else (self.lock,),
         )
         _running.add(process)
+        errors = _ErrorOutput(process)
         data = None if stdin is None else os.fsencode(stdin)
         try:
-            output, errors = process.communicate(data, timeout=self.timeout)
+            output, _ = process.communicate(data, timeout=self.timeout)
         except subprocess.TimeoutExpired:
             raise GitError(f"git {_subcommand(arguments)} did not end within {self.timeout:g} s") from None
         finally:
@@ -149,7 +153,7 @@ class Git:
             if process.poll() is None:
                 _kill(process)
         if process.returncode:
-            raise self._failure(_subcommand(arguments), process.returncode, errors)
+            raise self._failure(_subcommand(arguments), process.returncode, errors.end())
         return os.fsdecode(output)
 
     def _failure(self, subcommand: str, code: int, errors: bytes) -> GitError:
@@ -157,6 +161,29 @@ class Git:
         reported = _reason(log) or f"exit code {code}"
         advice = next((f" ({hint})" for pattern, hint in _ADVICE if pattern.search(log)), "")
         return GitError(f"git {subcommand}: {reported}{advice}", log[-_MAX_LOG:])
+
+
+class _ErrorOutput(threading.Thread):
+    """The beginning and the end of a command's error output: a server may send text without an end."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__(daemon=True)
+        assert process.stderr is not None
+        self._source, process.stderr = process.stderr, None  # this thread reads it
+        self._head = self._tail = b""
+        self.start()
+
+    def run(self) -> None:
+        with self._source as source:
+            while part := os.read(source.fileno(), 1 << 16):
+                missing = _MAX_OUTPUT - len(self._head)
+                self._head += part[:missing]
+                self._tail = (self._tail + part[missing:])[-_MAX_OUTPUT:]
+
+    def end(self) -> bytes:
+        """Return it after the command has ended; a process that it left behind may still hold the pipe."""
+        self.join(_GRACE_S)
+        return self._head + self._tail
 
 
 def _reason(log: str) -> str:
@@ -200,6 +227,7 @@ def environment(url: str, user_checkout: bool = False) -> dict[str, str]:
     settings = dict(_SETTINGS)
     if user_checkout:
         del settings["core.autocrlf"]
+        settings["safe.bareRepository"] = "explicit"  # a folder of a checkout may look like a bare repository
     if url:
         settings["remote.origin.url"] = url
     first = int(variables.get("GIT_CONFIG_COUNT") or 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
 from devfix.model import FileChange, Patch
 from devfix.sources import diff_root, display
@@ -12,6 +13,8 @@ from devfix.sources import diff_root, display
 __all__ = ["unified"]
 
 _CONTEXT = 3
+_LONG = 5000  # lines from the first to the last difference
+_NEAR, _AGREEMENT = 100, 3  # lines within which long texts agree again, and how many lines have to
 _NO_NEWLINE = b"\n\\ No newline at end of file\n"
 _QUOTED = re.compile(rb'[\x00-\x1f"\\\x7f]')
 _ESCAPES = {b"\t": b"\\t", b"\n": b"\\n", b"\r": b"\\r", b'"': b'\\"', b"\\": b"\\\\"}
@@ -56,7 +59,7 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]
     head = _shared(old, new, limit=min(len(old), len(new)))
     tail = _shared(old[::-1], new[::-1], limit=min(len(old), len(new)) - head)
     start, tail = max(head - _CONTEXT, 0), max(tail - _CONTEXT, 0)
-    matcher = difflib.SequenceMatcher(None, old[start : len(old) - tail], new[start : len(new) - tail])
+    matcher = _Matcher(old[start : len(old) - tail], new[start : len(new) - tail])
     groups = [
         [(tag, a1 + start, a2 + start, b1 + start, b2 + start) for tag, a1, a2, b1, b2 in group]
         for group in matcher.get_grouped_opcodes(_CONTEXT)
@@ -65,6 +68,50 @@ def _hunks(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[list[_Opcode]
         groups[0][:0] = _context(groups[0][0], start, before=True)
         groups[-1] += _context(groups[-1][-1], tail, before=False)
     yield from groups
+
+
+class _Matcher(difflib.SequenceMatcher[bytes]):
+    """Compare long texts in linear time: a stranger may write one whose lines repeat, which takes quadratic time.
+
+    The new text is the old one with a few edits, so after a difference the texts agree again soon.
+    """
+
+    def __init__(self, old: Sequence[bytes], new: Sequence[bytes]) -> None:
+        super().__init__(None, old, new)
+        self._old, self._new = old, new
+
+    def get_opcodes(self) -> Any:
+        if min(len(self._old), len(self._new)) < _LONG:
+            return super().get_opcodes()
+        return list(_nearby_opcodes(self._old, self._new))
+
+
+def _nearby_opcodes(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[_Opcode]:
+    a = b = 0
+    while a < len(old) or b < len(new):
+        limit = min(len(old) - a, len(new) - b)
+        same = next((index for index in range(limit) if old[a + index] != new[b + index]), limit)
+        if same:
+            yield "equal", a, a + same, b, b + same
+            a, b = a + same, b + same
+        if a == len(old) and b == len(new):
+            return
+        removed, added = _next_agreement(old[a : a + _NEAR + _AGREEMENT], new[b : b + _NEAR + _AGREEMENT])
+        if removed is None or added is None:
+            removed, added = len(old) - a, len(new) - b
+        tag = "insert" if not removed else "delete" if not added else "replace"
+        yield tag, a, a + removed, b, b + added
+        a, b = a + removed, b + added
+
+
+def _next_agreement(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[int, int] | tuple[None, None]:
+    """Return how many lines to skip on each side, as few as possible, until several lines agree."""
+    for total in range(1, 2 * _NEAR + 1):
+        for removed in range(max(0, total - _NEAR), min(total, _NEAR) + 1):
+            found = old[removed : removed + _AGREEMENT]
+            if len(found) == _AGREEMENT and found == new[total - removed : total - removed + _AGREEMENT]:
+                return removed, total - removed
+    return None, None
 
 
 def _context(opcode: _Opcode, available: int, *, before: bool) -> list[_Opcode]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from devfix import sources
+from devfix.vcs.git import Git, GitError
 from devfix.verify.records import RunError
 
 __all__ = ["Project", "find_project", "find_python"]
@@ -127,12 +128,24 @@ def _root(path: Path, here: Path) -> Path:
 
 
 def find_python(project: Project, given: str | None = None) -> str:
-    """Return the interpreter: ``given``, else that of the project's virtual environment, else the current one."""
+    """Return the interpreter: ``given``, else that of the project's virtual environment, else the current one.
+
+    The interpreter starts before its runs are confined, so a virtual environment that is committed to the repository,
+    or a part of one, is not used: its files are the author's, not the user's.
+    """
     if given is not None:
         return given
     for folder in (project.root, project.root / project.start):
         for name in _ENVIRONMENTS:
             python = folder / name / _PROGRAM_FOLDER / "python"
-            if python.is_file() and (folder / name / "pyvenv.cfg").is_file():
+            if python.is_file() and (folder / name / "pyvenv.cfg").is_file() and not _is_committed(folder, name):
                 return str(python)
     return sys.executable
+
+
+def _is_committed(folder: Path, name: str) -> bool:
+    """Return whether a file below ``name`` belongs to the repository of ``folder``."""
+    try:
+        return bool(Git(str(folder), user_checkout=True)("ls-files", "-z", "--", name))
+    except GitError:
+        return sources.git_root(str(folder)) is not None  # a repository that git cannot read is not trusted

@@ -12,9 +12,11 @@ from bot.serving import TOKEN, Answer
 
 from devfix.bot.branches import parse_forge_url
 from devfix.bot.environment import read_environment
+from devfix.bot.migration import HostedForges
 from devfix.bot.skip_reasons import BotError
 from devfix.cli import main
 from devfix.migrate.plan import read_plan
+from devfix.migrate.proposing import ForgeError
 from devfix.migrate.work import migrate as work
 
 
@@ -235,3 +237,40 @@ def test_an_unknown_host_is_told(host):
 def test_a_job_of_another_host_is_told():
     with pytest.raises(BotError, match="not a job of a supported forge: neither GITHUB_REPOSITORY"):
         read_environment({"CI": "true", "BITBUCKET_REPO_FULL_NAME": "lab/nets"})
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "https://gitlab.stranger.org/lab/nets.git",
+        "https://gitlab.com.stranger.org/lab/nets",
+        "https://github.com@stranger.org/lab/nets",
+        "https://stranger.org/gitlab.com/nets",
+    ],
+)
+def test_a_host_that_is_called_like_a_forge_gets_no_token(source):
+    with pytest.raises(BotError, match="devfix opens pull requests on"):
+        parse_forge_url(source, {})
+
+
+@pytest.mark.parametrize(
+    "source", ["ssh://git@github.com:lab/nets", "https://[::1/lab/nets", "https://github.com/lab/../../user"]
+)
+def test_a_url_that_names_no_repository_is_told(source):
+    with pytest.raises(BotError, match=r"is not (a URL|the address of a repository)"):
+        parse_forge_url(source, {})
+
+
+def test_a_token_is_sent_to_one_server_only(monkeypatch):
+    monkeypatch.setenv("DEVFIX_TOKEN", TOKEN)
+    forges = HostedForges()
+    forges.check("https://github.com/lab/nets.git")
+    forges.check("https://github.com/lab/other.git")
+
+    with pytest.raises(ForgeError, match=r"the token for https://api.github.com is not sent to https://gitlab.com"):
+        forges.check("https://gitlab.com/lab/nets.git")
+
+    monkeypatch.setenv("GITLAB_TOKEN", "another-token")
+    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
+    monkeypatch.delenv("DEVFIX_TOKEN")
+    forges.check("https://gitlab.com/lab/nets.git")

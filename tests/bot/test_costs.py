@@ -96,6 +96,18 @@ def test_lines_that_are_slow_to_compare_are_posted_in_seconds(post):
     assert seconds < LIMIT_S
 
 
+@pytest.mark.parametrize(("count", "code"), [(50, 0), (51, 2)])
+def test_many_files_are_posted_in_seconds_or_refused(post, count, code):
+    before = {f"net{number}.py": b"1\n" * 20_000 for number in range(count)}
+    after = {name: text + b"x = 1\n" for name, text in before.items()}
+
+    result, seconds, _ = post(before, after, findings=[finding(path=name) for name in before])
+
+    assert result.code == code, result.stderr
+    assert code == 0 or "the patch changes 51 files, which is more than a review can show" in result.stderr
+    assert seconds < LIMIT_S
+
+
 def test_many_comments_are_read_in_seconds(post, github, monkeypatch):
     monkeypatch.setattr("bot.github_server._PER_PAGE", 100)
     number = 101

@@ -148,6 +148,40 @@ def test_other_people_s_work_on_the_branch_is_left_alone(bot, github, main):
     assert "has a commit by ann@example.org" in bot("open").stderr
 
 
+def test_other_people_s_work_on_the_branch_is_not_deleted(bot, github, main):
+    bot("open")
+    main.git("fetch", "-q", "origin")
+    main.git("checkout", "-q", "-b", "theirs", "origin/devfix/device")
+    main.git("commit", "-q", "--allow-empty", "-m", "mine")
+    main.git("push", "-q", "origin", "theirs:devfix/device")
+    main.git("checkout", "-q", "main")
+    main.commit(train__py=CLEAN)
+
+    assert "nothing to fix, but skipped: the branch devfix/device has a commit by ann@example.org" in bot("open").stderr
+    assert only(github)["state"] == "open"
+    assert "mine" in run_git("log", "-1", "--format=%s", "devfix/device", cwd=main.bare)
+
+
+def test_a_branch_of_a_person_with_a_copied_text_is_not_deleted(bot, github, main):
+    bot("open")
+    copied = only(github)["body"]
+    main.branch("devfix/mine")
+    main.commit(notes__txt="mine\n")
+    github.add_pull("devfix/mine", body=copied)
+    main.git("checkout", "-q", "main")
+
+    assert "no longer configured, but skipped: the branch devfix/mine has a commit by" in bot("open").stderr
+    assert "devfix/mine" in main.branches()
+
+
+def test_a_branch_whose_name_ends_like_the_bot_s_is_another_one(bot, github, main):
+    bot("open")
+    main.git("push", "-q", "origin", "main:refs/heads/a/refs/heads/devfix/device")
+    main.commit(train__py=BROKEN.replace("8, 4", "9, 4"))
+
+    assert "updated #" in bot("open").stderr
+
+
 @pytest.mark.parametrize(("key", "words"), [("max-open", "max-open is 1"), ("max-hourly", "max-hourly is 1")])
 def test_limits(bot, github, main, key, words):
     main.commit(pyproject__toml=GROUPED.replace("max-hourly = 9", f"{key} = 1"), train__py=LOADED)

@@ -27,14 +27,16 @@ for step in range(4):
 CLEAN = BROKEN.replace("torch.randn(8, 4)", "torch.randn(8, 4, device=device)")
 
 
-def run_git(*arguments, cwd):
+def run_git(*arguments, cwd, stdin=None):
     environment = {
         **{name: value for name, value in os.environ.items() if not name.startswith("GIT_")},
         **{f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in PERSON.items()},
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    done = subprocess.run(["git", *arguments], cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["git", *arguments], cwd=cwd, env=environment, stdin=stdin, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

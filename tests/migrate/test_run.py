@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from devfix.migrate.disk import DISK_FULL
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.migrate.run import Choice, Migration, Tally, exit_code, select_tasks
 from devfix.migrate.state import State, StateError
@@ -164,15 +165,23 @@ def test_a_plan_in_another_order_reuses_what_is_there(migrated):
 
 def test_a_full_disk_ends_the_run_and_is_not_the_repositorys_fault(migrated, tmp_path):
     def full(task):
-        return (
-            task.failed("fetch", "git fetch: write error: No space left on device") if task.number == 1 else work(task)
-        )
+        return task.failed("fetch", f"{DISK_FULL} (git fetch: write error)") if task.number == 1 else work(task)
 
     with pytest.raises(StateError, match="the disk is full"):
         migrated(("fixed1", "clean", "fixed2"), work=full)
 
     _, tally, _ = migrated(("fixed1", "clean", "fixed2"))
     assert tally.reused == 1
+
+
+def test_a_server_that_speaks_of_a_full_disk_ends_no_run(migrated):
+    def lying(task):
+        failed = task.failed("fetch", "git fetch: No space left on device", log="remote: No space left on device")
+        return failed if task.number == 1 else work(task)
+
+    _, tally, _ = migrated(("fixed1", "clean", "fixed2"), work=lying)
+
+    assert (tally.done, tally.outcomes[RepositoryOutcome.FAILED]) == (3, 1)
 
 
 def test_shards_are_disjoint_and_whole():

@@ -7,6 +7,7 @@ import pytest
 
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.record import RepositoryOutcome
+from devfix.migrate.run import scratch_folder
 from devfix.migrate.state import State, StateError
 
 
@@ -244,3 +245,25 @@ def test_a_pull_request_comes_back(path, task, record):
     assert again.changes(entry) == (replace(change, state=ChangeState.MERGED),)
     assert again.record(entry).line() == record.line()
     again.close()
+
+
+def test_a_link_to_a_state_is_the_same_state(path, tmp_path):
+    state = State(path)
+    state.note_run({"plan": "plan.toml"})
+    (tmp_path / "link.log").symlink_to(path)
+
+    with pytest.raises(StateError, match="in use by another"):
+        State(str(tmp_path / "link.log"))
+    state.close()
+    assert scratch_folder(str(tmp_path / "link.log")) == scratch_folder(path)
+
+
+def test_a_state_whose_lock_somebody_deleted_is_in_use(path):
+    state = State(path)
+    state.note_run({"plan": "plan.toml"})
+    state.compact()
+    os.unlink(f"{path}.lock")
+
+    with pytest.raises(StateError, match="in use by another"):
+        State(path)
+    state.close()

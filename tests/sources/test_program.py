@@ -1,10 +1,12 @@
 """Cells as one program, and edits of the program in the cells."""
 
 import json
+import time
 
 import pytest
 from made_notebooks import cell, document
 
+from devfix import sources
 from devfix.sources.notebooks._document import read_document
 from devfix.sources.notebooks._program import Misplaced, cells_in, place_in, program_of, sources_of
 
@@ -90,3 +92,15 @@ def test_a_source_of_one_string_lies_on_one_line():
 
 def test_other_texts_have_no_cells():
     assert place_in("x = 1\n", 1) is None
+
+
+def test_a_notebook_of_many_cells_is_read_in_linear_time():
+    one = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "import torch\n" * 9}
+    cells = [{**one, "id": f"c{number}"} for number in range(20_000)]
+    raw = json.dumps({"cells": cells, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
+    started = time.thread_time()
+
+    file = sources.decode("many.ipynb", raw)
+
+    assert file.cells is not None
+    assert time.thread_time() - started < 10

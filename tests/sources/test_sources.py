@@ -228,7 +228,8 @@ def test_what_cannot_be_read_is_a_problem_and_the_rest_is_read(tmp_path, monkeyp
 
     assert [file.path for file in files] == ["a.py"]
     assert [problem.path for problem in problems] == ["memory.py", "nul.py"]
-    assert [file.path for file in sources.load(["."])[0]] == ["a.py"], "a pipe in a folder does not block"
+    found = [file.path for file in sources.load(["."])[0] if not file.notes]
+    assert found == ["a.py"], "a pipe in a folder does not block"
 
 
 def test_a_pipe_given_by_name_is_refused_at_once(tmp_path):

@@ -1,5 +1,7 @@
 """Errors of git: the line that names the cause is told."""
 
+import tracemalloc
+
 import pytest
 
 from devfix.vcs.git import Git, GitError
@@ -60,3 +62,18 @@ def fails(tmp_path, monkeypatch):
 )
 def test_the_cause_is_told_and_not_its_consequence(fails, lines, reason):
     assert fails("\n".join(lines)) == f"git fetch: {reason}"
+
+
+def test_error_output_without_an_end_takes_no_memory(tmp_path, monkeypatch):
+    git = tmp_path / "git"
+    git.write_text("#!/bin/sh\nyes remote: hello | head -c 50000000 >&2\necho fatal: no more >&2\nexit 128\n")
+    git.chmod(0o700)
+    monkeypatch.setattr("devfix.vcs.git._command", lambda: str(git))
+    tracemalloc.start()
+
+    with pytest.raises(GitError, match="no more"):
+        Git(str(tmp_path))("fetch")
+
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5_000_000

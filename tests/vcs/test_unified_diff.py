@@ -1,6 +1,7 @@
 """The diff is what git makes of it."""
 
 import subprocess
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -98,9 +99,11 @@ def test_names_are_those_of_the_repository_wherever_one_stands(repository, monke
 lines = st.lists(st.sampled_from([b"", b"a", b"b", b"a\r", b" c", b"-d", b"+e", b"\\ f", b"@@"]), max_size=25)
 
 
+@pytest.mark.parametrize("long", [5000, 0], ids=["short", "long"])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(old=lines, new=lines)
-def test_any_two_texts(repository, old, new):
+def test_any_two_texts(repository, monkeypatch, long, old, new):
+    monkeypatch.setattr(unified_diff, "_LONG", long)
     before, after = b"\n".join(old), b"\n".join(new)
     path = repository / "a.py"
     patch = unified_diff.unified(Patch((change(path, before, after),)))
@@ -109,3 +112,17 @@ def test_any_two_texts(repository, old, new):
         git_apply(repository, patch)
 
     assert path.read_bytes() == after
+
+
+def test_lines_that_repeat_are_compared_in_linear_time(repository):
+    """Each is too rare for difflib to leave it out."""
+    middle = b"".join(b"%d\n" % (number * number % 151) for number in range(200_000))
+    found = change(repository / "a.py", b"first\n" + middle + b"last\n", b"FIRST\n" + middle + b"NEW\nLAST\n")
+    started = time.thread_time()
+
+    patch = unified_diff.unified(Patch((found,)))
+
+    assert time.thread_time() - started < 5
+    assert (patch.count(b"\n@@ "), patch.count(b"\n+"), patch.count(b"\n-")) == (2, 4, 3)
+    git_apply(repository, patch)
+    assert (repository / "a.py").read_bytes() == found.new

@@ -42,18 +42,26 @@ def command() -> None:
 @_DRY_RUN
 @_JOBS
 def review(artifact: str | None, number: int | None, dry_run: bool, jobs: int) -> None:
-    """Analyse the lines that a pull request changes, and suggest fixes."""
+    """Analyse the lines that a pull request changes, and suggest fixes.
+
+    Without --artifact, this job analyses and posts. It refuses pull requests from forks, and to run a script.
+    """
     with _one_line_errors():
         environment, token, settings = _prepare(number)
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected
+        from devfix.bot.environment import refuse_analysis_beside_token
         from devfix.bot.review import examine, post
+        from devfix.report.sanitize import printable
         from devfix.vcs.redaction import redacted
 
+        if artifact is None:
+            refuse_analysis_beside_token(environment, runs_code=settings.verification is not None)
         found = examine(environment, settings, jobs)
         _write_summary(found)
         for problem in found["problems"]:
-            click.echo(redacted(f"{problem['path']}:{problem['line'] or 1}: {problem['message']}"), err=True)
+            line = f"problem {problem['path']}:{problem['line'] or 1}: {problem['message']}"
+            click.echo(printable(redacted(line)), err=True)
         if settings.mode == "annotations":
             _annotate(found, environment)
         if artifact is not None:
@@ -176,7 +184,8 @@ def _prepare(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
         raise BotError("the current folder is not in a git repository")
     os.chdir(root)
     file = Path("pyproject.toml")
-    settings = parse_settings(file.read_bytes() if file.is_file() else None, str(file))
+    is_file = file.is_file() and not file.is_symlink()  # a forge shows a link as its target's name
+    settings = parse_settings(file.read_bytes() if is_file else None, str(file))
     if not settings.enabled:
         raise Skipped("pyproject.toml does not set [tool.devfix.bot] enabled = true")
     return environment, token, settings
@@ -185,12 +194,13 @@ def _prepare(number: int | None) -> tuple[CIEnvironment, Token, BotSettings]:
 @contextmanager
 def _one_line_errors() -> Iterator[None]:
     from devfix.bot.skip_reasons import BotError, Skipped
+    from devfix.report.sanitize import printable
     from devfix.vcs.redaction import redacted
 
     try:
         yield
     except Skipped as reason:
-        click.echo(redacted(f"skipped: {reason}"), err=True)
+        click.echo(printable(redacted(f"skipped: {reason}")), err=True)
     except BotError as error:
         raise CommandError(redacted(str(error))) from error
     except ModuleNotFoundError as error:

@@ -7,6 +7,7 @@ another cell.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from devfix.model import CellMap, CellPlace
@@ -41,13 +42,13 @@ def program_of(path: str, document: Document) -> Program:
     places: list[CellPlace] = []
     errors = []
     line = 1
-    for cell in document.cells:
+    for cell, lines in zip(document.cells, _lines_in_file(document), strict=True):
         read = read_cell(cell.source)
         why = "cannot be parsed" if read.error else read.unclear and f"is under {read.unclear}, which is not followed"
         words = frozenset(_WORD.findall(cell.source)) if why else frozenset()
         if read.error is not None:
             errors.append((line + max(read.error[1], 1), read.error[0]))
-        places.append(CellPlace(cell.number, line + 1, cell.count, _lines_in_file(document, cell), why, words))
+        places.append(CellPlace(cell.number, line + 1, cell.count, lines, why, words))
         parts.append(f"{_HEAD.format(cell.number)}\n{read.text}\n")
         line += len(_NEWLINE.findall(parts[-1]))
     return Program("".join(parts), CellMap(path, tuple(places)), tuple(errors))
@@ -132,11 +133,13 @@ def _check_head(cell: CodeCell, new: str) -> None:
             raise Misplaced(f"it would stand ahead of {head[0].split()[0]} in cell {cell.number}")
 
 
-def _lines_in_file(document: Document, cell: CodeCell) -> tuple[int, ...]:
-    """Return the line of the file on which each line of a cell's source begins."""
-    at, line, found = 0, 1, []
-    for start in [literal.start for literal in cell.literals] or [cell.start]:
-        line += document.text.count("\n", at, start)
-        at = start
-        found.append(line)
-    return tuple(found)
+def _lines_in_file(document: Document) -> Iterator[tuple[int, ...]]:
+    """Yield the line of the file on which each line of a cell's source begins, for each cell in their order."""
+    at, line = 0, 1
+    for cell in document.cells:
+        found = []
+        for start in [literal.start for literal in cell.literals] or [cell.start]:
+            line += document.text.count("\n", at, start)
+            at = start
+            found.append(line)
+        yield tuple(found)

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from devfix.sources.removal import remove_tree
 from devfix.verify.probe.confinement.file_view import prepare
 from devfix.verify.sandbox.file_access import CACHE_VARIABLES, home_folders, is_private
 
@@ -213,13 +214,14 @@ def scratch_copy(
 
 def _remove(folder: Path) -> None:
     """Delete a folder, even if the script made it read-only."""
-    for current, folders, _ in os.walk(folder):
-        for name in folders:
-            path = os.path.join(current, name)
-            if not os.path.islink(path):
-                with suppress(OSError):
-                    os.chmod(path, 0o700)
-    shutil.rmtree(folder, ignore_errors=True)
+    with suppress(RecursionError):  # os.walk recurses until Python 3.12; what is too deep is rarely read-only
+        for current, folders, _ in os.walk(folder):
+            for name in folders:
+                path = os.path.join(current, name)
+                if not os.path.islink(path):
+                    with suppress(OSError):
+                        os.chmod(path, 0o700)
+    remove_tree(folder)
 
 
 def _point_links_inside(project: Path, copy: Path) -> None:

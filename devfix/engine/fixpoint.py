@@ -22,7 +22,7 @@ from devfix.engine.cache import Cache
 from devfix.engine.changed_findings import unconcerned
 from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
-from devfix.engine.parallel_scan import Workers, scan_all
+from devfix.engine.parallel_scan import Workers, keep_rewritten, scan_all
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
@@ -129,7 +129,7 @@ def _resolve(
             collected.problems.update(dict.fromkeys(file.problems))
         if entries:
             collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-        return replace(settle(collected, scans, len(files), workers), coverage=_coverage(scans))
+        return replace(settle(collected, scans, len(files), workers, cache), coverage=_coverage(scans))
 
 
 def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
@@ -143,7 +143,13 @@ def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
     return {covered: counted[covered] for covered in Coverage if counted[covered]}
 
 
-def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0, workers: Workers | None = None) -> Outcome:
+def settle(
+    collected: Resolutions,
+    scans: Iterable[Scan],
+    checked: int = 0,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> Outcome:
     """Resolve the findings of some scans and return the outcome; with repair, the workspace is updated."""
     programs = Programs(collected.space, scans, workers)
     if collected.repairing:
@@ -157,4 +163,6 @@ def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0, work
             repair(programs, number, collected)
         else:
             collected.leave(scan.findings)
+    if cache is not None and collected.repairing:
+        keep_rewritten(collected.space, programs.of_present_texts(), cache)
     return collected.outcome(checked)

@@ -121,13 +121,16 @@ class Workspace:
             return None
 
     def content(self, key: str) -> str:
-        """Return a digest of the file at an absolute path and of its displayed name."""
+        """Return a digest of the file at an absolute path, as it is now, and of its displayed name."""
+        if key in self.changed:
+            return self._digest(key, sources.encode(self.given[key], self.changed[key]))
         if key not in self._contents:
             file = self._file(key)
-            self._contents[key] = digest(
-                self.names.get(key, ""), file.raw if file is not None else b"", str(file is None)
-            )
+            self._contents[key] = self._digest(key, None if file is None else file.raw)
         return self._contents[key]
+
+    def _digest(self, key: str, raw: bytes | None) -> str:
+        return digest(self.names.get(key, ""), raw or b"", str(raw is None))
 
     def cells(self, path: str) -> CellMap | None:
         """Return the cells of a notebook; ``None`` for any other file."""

@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.migrate.local_repositories import check_local
+from devfix.migrate.local_repositories import check_local, is_local
 from devfix.migrate.task import Task
 from devfix.sources import write_whole
 from devfix.sources.cache_folder import cache_folder
@@ -47,10 +47,16 @@ _CONFIG = """\
 	promisor = true
 	partialclonefilter = blob:none
 """
+#: For a repository on this machine that lacks contents, such as a partial clone: it leaves contents out, and sends
+#: those of single files on request, whatever its own configuration says.
+_LEAVE_CONTENTS_OUT = """\
+	uploadpack = git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack
+"""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CORRUPT = re.compile(
     r"corrupt|bad object|bad config|not a git repository: '?\.|missing (?:blob|tree|commit)|shallow file", re.I
 )
+_NOT_SENT = re.compile(r"could not fetch ([0-9a-f]+) from promisor")
 
 
 def default_mirrors() -> str:
@@ -198,16 +204,16 @@ class Mirror:
                 if not os.path.exists((entry / "gitdir").read_text("utf-8").strip()):
                     shutil.rmtree(entry, ignore_errors=True)
 
-    def _create(self) -> None:
+    def _create(self, config: str = _CONFIG) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         for name in ("objects", "refs/heads"):
             (self.folder / name).mkdir(parents=True)
-        (self.folder / "config").write_text(_CONFIG, "utf-8")
+        (self.folder / "config").write_text(config, "utf-8")
         (self.folder / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
 
     def _fetch_or_recreate(self, git: Git) -> str:
-        """Fetch; create the mirror if it is missing, incomplete or corrupt."""
+        """Fetch; create the mirror if it is missing, incomplete or corrupt, or if a local source lacks contents."""
         if not (self.folder / _COMPLETE).exists():
             self._create()
         try:
@@ -215,7 +221,7 @@ class Mirror:
         except GitError as error:
             if not _CORRUPT.search(error.log):
                 raise
-            self._create()
+            self._create(_CONFIG + _LEAVE_CONTENTS_OUT if is_local(self._task.source) else _CONFIG)
             commit = self._fetch(git)
         (self.folder / _COMPLETE).touch()
         return commit
@@ -261,10 +267,15 @@ class Mirror:
             write_whole(attributes, [_ATTRIBUTES.encode()], synced=False)
 
     def _populate(self, git: Git, all_files: bool) -> None:
-        if all_files:
-            git("read-tree", "-m", "-u", "HEAD")
-            return
-        git("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "read-tree", "-m", "-u", "HEAD")
+        sparse = () if all_files else ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false")
+        try:
+            git(*sparse, "read-tree", "-m", "-u", "HEAD")
+        except GitError as error:
+            missing = _NOT_SENT.search(error.log)
+            if missing is None:
+                raise
+            lacks = f"the repository lacks the content {missing[1]} of a file: it is damaged, or a partial clone"
+            raise GitError(f"{lacks}; clone it completely, or use the URL of its remote", error.log) from error
 
 
 def _missing_ref(ref: str) -> str:

@@ -125,6 +125,18 @@ def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
 
     assert record.outcome is RepositoryOutcome.FAILED
     assert blob in record.reason and "died" not in record.reason, record.log
+    assert "clone it completely" in record.reason
+
+
+def test_a_local_repository_may_lack_contents_that_nobody_reads(task, repository, commit, git):
+    commit(repository, {"data.bin": os.urandom(2000)})
+    blob = git("rev-parse", "HEAD:data.bin", cwd=repository)
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    before = everything(repository)
+
+    for _ in range(2):
+        assert migrate(task).outcome is RepositoryOutcome.FIXED
+    assert everything(repository) == before
 
 
 def test_what_reads_no_changed_file_is_scanned_once(task, repository, commit, clean, monkeypatch):

@@ -30,6 +30,7 @@ from devfix.engine.scan import Identity, Scan, identity
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Finding, Outcome, Problem
 from devfix.sources import SourceFile
+from devfix.syntax.node_caches import empty_node_caches
 
 if TYPE_CHECKING:
     from devfix.engine.changed_lines import Scope
@@ -90,6 +91,15 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
+@contextmanager
+def _freed_nodes() -> Iterator[None]:
+    """Leave no trees behind in the caches of their nodes."""
+    try:
+        yield
+    finally:
+        empty_node_caches()
+
+
 def _run(
     files: Sequence[SourceFile],
     settings: Settings,
@@ -99,7 +109,7 @@ def _run(
     without: Iterable[Finding] = (),
     scope: Scope | None = None,
 ) -> Outcome:
-    with _rare_collection():
+    with _rare_collection(), _freed_nodes():
         known = frozenset(identity(finding) for finding in without)
         outcome = _resolve(files, settings, jobs, cache, repair, known, scope)
     if cache is None or not cache.problem:

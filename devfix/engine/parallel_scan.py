@@ -108,6 +108,7 @@ def _task(scan: Scan) -> Task:
 
 def _scan(space: Workspace, task: Task) -> Scan:
     path, left_out = task
+    space.release_trees()
     return scan_program(space, path) if left_out is None else scan_library(space, path, left_out)
 
 

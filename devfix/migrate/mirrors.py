@@ -111,7 +111,7 @@ class Mirror:
         for name in refs:
             if name in found:
                 return found[name]
-        raise GitError(_missing_ref(ref))
+        raise GitError(_missing_ref(git, ref))
 
     def fetch(self) -> str:
         """Fetch the ref and return its commit.
@@ -244,7 +244,7 @@ class Mirror:
             return git("rev-parse", "--verify", "--quiet", f"{local_ref}^{{commit}}").strip()
         except GitError as error:
             if "remote ref" in str(error):
-                raise GitError(_missing_ref(self._task.ref), error.log) from error
+                raise GitError(_missing_ref(git, self._task.ref), error.log) from error
             raise
 
     def _attach(self, folder: Path, name: str, commit: str) -> None:
@@ -278,8 +278,12 @@ class Mirror:
             raise GitError(f"{lacks}; clone it completely, or use the URL of its remote", error.log) from error
 
 
-def _missing_ref(ref: str) -> str:
+def _missing_ref(git: Git, ref: str) -> str:
+    """Return why the remote ``origin`` does not have a ref, and what to do."""
     if not ref:
-        return "the repository has no commit: its HEAD points to no branch"
+        branches = [line.rpartition("refs/heads/")[2] for line in git("ls-remote", "--heads", "origin").splitlines()]
+        if not branches:
+            return "the repository has no commit: leave it out of the plan until it has one"
+        return f'its HEAD points to no branch: name one in the plan, such as ref = "{branches[0]}"'
     is_short_hash = re.fullmatch(r"[0-9a-f]{4,39}", ref)
     return f"there is no branch, tag or commit {ref!r}" + ("; use the full hash of a commit" if is_short_hash else "")

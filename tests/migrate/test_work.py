@@ -128,6 +128,17 @@ def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
     assert "clone it completely" in record.reason
 
 
+def test_a_repository_without_commits_and_one_whose_head_is_on_no_branch(task, repository, git, tmp_path):
+    git("init", "-q", "-b", "main", str(tmp_path / "empty"), cwd=tmp_path)
+    git("symbolic-ref", "HEAD", "refs/heads/gone", cwd=repository)
+
+    empty, headless = (migrate(replace(task, source=str(source))) for source in (tmp_path / "empty", repository))
+
+    assert (empty.stage, headless.stage) == ("fetch", "fetch")
+    assert empty.reason == "the repository has no commit: leave it out of the plan until it has one"
+    assert headless.reason == 'its HEAD points to no branch: name one in the plan, such as ref = "main"'
+
+
 def test_a_local_repository_may_lack_contents_that_nobody_reads(task, repository, commit, git):
     commit(repository, {"data.bin": os.urandom(2000)})
     blob = git("rev-parse", "HEAD:data.bin", cwd=repository)

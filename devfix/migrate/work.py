@@ -14,6 +14,7 @@ from devfix.config import ConfigError, Settings
 from devfix.engine import fixpoint
 from devfix.engine.cache import MemoryCache
 from devfix.engine.scan import unparsable
+from devfix.migrate.cost import Meter
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Published, Record, RepositoryOutcome, VerdictSummary
@@ -54,6 +55,7 @@ def migrate(task: Task) -> Record:
 
     Never raises: the record contains the error.
     """
+    meter = Meter()
     stages = Stages(task.scratch or default_scratch(), task.number, task.name)
     result = _Result()
     tree: list[Path] = []
@@ -83,7 +85,8 @@ def migrate(task: Task) -> Record:
     seconds = stages.end()
     stage = "done" if not failed else stages.stage
     record = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
-    record = replace(record, timings={name: duration for name, duration in stages.timings.items() if name != "done"})
+    timings = {name: duration for name, duration in stages.timings.items() if name != "done"}
+    record = replace(record, timings=timings, cpu_s=meter.cpu_s, memory_mb=meter.memory_mb)
     return _relative_paths(tree[0], _complete(record, result, failed)) if tree else record
 
 

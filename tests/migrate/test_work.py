@@ -34,6 +34,8 @@ def test_a_repaired_repository(task, repository, git):
     assert record.commit == git("rev-parse", "HEAD", cwd=repository)
     assert [finding["path"] for finding in record.findings] == ["train.py"]
     assert set(record.timings) == {"fetch", "checkout", "scan", "publish"}
+    assert 0 < record.cpu_s < 60
+    assert 20 < record.memory_mb < 2000
     assert everything(repository) == before, "the user's own checkout is only read"
     check = ["git", "apply", "--check", "-"]
     assert subprocess.run(check, cwd=repository, input=record.patch.encode(), check=False).returncode == 0

@@ -76,7 +76,7 @@ class Ground:
         with closing(State(str(self.folder / out / "state.log"), writable=False)) as state:
             records = [json.loads(state.document(entry)) for entry in state.latest()]
         for record in records:
-            for key in ("seconds", "timings"):
+            for key in ("seconds", "timings", "cpu_s", "memory_mb"):
                 del record[key]
         return sorted(records, key=lambda record: str(record["name"]))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container
@@ -27,6 +26,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ExpressionStatement, LoopLeft
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _iterated(stmt: ast.For | ast.AsyncFor) -> ast.expr | None:
     return node if _is_target(node) or isinstance(node, (ast.Tuple, ast.List)) else None
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def _dead_moves(stmt: ast.For | ast.AsyncFor) -> tuple[tuple[ast.stmt, ast.Call], ...]:
     """Return the moves of a loop's variable that is not read afterwards."""
     last = stmt.target.elts[-1] if isinstance(stmt.target, ast.Tuple) else stmt.target

@@ -137,15 +137,13 @@ class AbstractInterpreter:
     def point(self, node: ast.AST, with_state: bool = False) -> ProgramPoint:
         """Return the current program point at ``node``; with ``with_state``, it holds a fork of the state."""
         self.clock += 1
-        call_stack: list[CallFrame] = []
         activation = self.activation
-        while activation is not None:
-            if activation.stmt is not None:
-                call_stack.append(CallFrame(activation, activation.stmt))
-            activation = activation.parent
-        assert self.activation is not None
+        assert activation is not None
+        call_stack = activation.callers()
+        if activation.stmt is not None:
+            call_stack = (*call_stack, CallFrame(activation, activation.stmt))
         state = self.now.fork() if with_state else None
-        return ProgramPoint(self.clock, self.activation.module.tree, node, tuple(reversed(call_stack)), state)
+        return ProgramPoint(self.clock, activation.module.tree, node, call_stack, state)
 
     def observe(self, observation: Seen) -> Seen:
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""

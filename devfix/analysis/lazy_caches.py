@@ -7,11 +7,11 @@ the placeholder itself is never an operand.  ``if name not in models: models[nam
 from __future__ import annotations
 
 import ast
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Mapping, Module, object_at
 from devfix.analysis.domain.values import CPU, Const, Pointer, Tensor, Value, alternatives
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def rebuild_statements(interp: Interpreter, stmt: ast.If) -> list[ast.Assign]:
     return [inner for inner in stmt.body if isinstance(inner, ast.Assign) and _rebuilds(interp, inner, checked)]
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _checked_shapes(test: ast.expr) -> frozenset[str]:
     """Return the expressions of whose shapes a condition tells."""
     attributes = (node for node in walk(test) if isinstance(node, ast.Attribute))
@@ -45,7 +45,7 @@ def builds_first(interp: Interpreter, stmt: ast.If) -> bool:
     return any(interp.evaluate(side) in _EMPTY and _sets(stmt.body, side) for side in _compared_attributes(stmt.test))
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _compared_attributes(test: ast.expr) -> tuple[ast.Attribute, ...]:
     """Return the attributes that a condition compares with something, in the order of ``ast.walk``."""
     ordered = (ast.Gt, ast.Lt, ast.GtE, ast.LtE, ast.NotEq)
@@ -68,7 +68,7 @@ def is_filled(interp: Interpreter, stmt: ast.If) -> bool:
     )
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _missing_entry(stmt: ast.If) -> ast.Subscript | None:
     """Return the entry that an ``if`` without ``else`` finds missing and sets."""
     match stmt:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Tensor, Value, alternatives
 from devfix.analysis.transfer.device_check import OperandSet
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _known_tests(tests: frozenset[str], known: dict[str, bool]) -> list[tuple[st
     return [(test, known[test]) for test in tests if test in known]
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _random_tests(node: ast.AST) -> frozenset[str]:
     """Return the conditions of a function that compare a random number, as source text."""
     random_names: set[str] = set()

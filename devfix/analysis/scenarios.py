@@ -17,7 +17,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
@@ -31,6 +30,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.observations import DeviceAssignment, Observations
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def _last_name(node: ast.expr | None) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
-@lru_cache(maxsize=256)
+@node_cache(256)
 def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
     """Return the names, attributes and parameters of a file that are bound to a literal accelerator."""
     if "cuda" not in tree.text:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -26,6 +25,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = [
@@ -133,7 +133,7 @@ def _runs_with_accelerator(test: ast.expr, branch: bool) -> bool:
     return branch is not negated
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def _used_uncovered(tree: SourceTree, text: str) -> bool:
     """Return whether a file passes an index to PyTorch unconditionally: ``model.cuda(args.gpu)``."""
     for node in tree.nodes:
@@ -148,7 +148,7 @@ def _used_uncovered(tree: SourceTree, text: str) -> bool:
     return False
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def _only_if_asked(tree: SourceTree, text: str) -> bool:
     """Return whether a file only uses a device in a choice on the accelerator."""
     choices = (node for node in tree.nodes if isinstance(node, ast.IfExp) and asks_for_accelerator(node.test))

@@ -22,7 +22,7 @@ from devfix.engine.cache import Cache
 from devfix.engine.changed_findings import unconcerned
 from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
-from devfix.engine.parallel_scan import Workers, scan_all
+from devfix.engine.parallel_scan import Workers, keep_rewritten, scan_all
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
@@ -30,6 +30,7 @@ from devfix.engine.scan import Identity, Scan, identity
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Finding, Outcome, Problem
 from devfix.sources import SourceFile
+from devfix.syntax.node_caches import empty_node_caches
 
 if TYPE_CHECKING:
     from devfix.engine.changed_lines import Scope
@@ -90,6 +91,15 @@ def _rare_collection() -> Iterator[None]:
         gc.set_threshold(*thresholds)
 
 
+@contextmanager
+def _freed_nodes() -> Iterator[None]:
+    """Leave no trees behind in the caches of their nodes."""
+    try:
+        yield
+    finally:
+        empty_node_caches()
+
+
 def _run(
     files: Sequence[SourceFile],
     settings: Settings,
@@ -99,7 +109,7 @@ def _run(
     without: Iterable[Finding] = (),
     scope: Scope | None = None,
 ) -> Outcome:
-    with _rare_collection():
+    with _rare_collection(), _freed_nodes():
         known = frozenset(identity(finding) for finding in without)
         outcome = _resolve(files, settings, jobs, cache, repair, known, scope)
     if cache is None or not cache.problem:
@@ -129,7 +139,7 @@ def _resolve(
             collected.problems.update(dict.fromkeys(file.problems))
         if entries:
             collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-        return replace(settle(collected, scans, len(files), workers), coverage=_coverage(scans))
+        return replace(settle(collected, scans, len(files), workers, cache), coverage=_coverage(scans))
 
 
 def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
@@ -143,7 +153,13 @@ def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:
     return {covered: counted[covered] for covered in Coverage if counted[covered]}
 
 
-def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0, workers: Workers | None = None) -> Outcome:
+def settle(
+    collected: Resolutions,
+    scans: Iterable[Scan],
+    checked: int = 0,
+    workers: Workers | None = None,
+    cache: Cache | None = None,
+) -> Outcome:
     """Resolve the findings of some scans and return the outcome; with repair, the workspace is updated."""
     programs = Programs(collected.space, scans, workers)
     if collected.repairing:
@@ -157,4 +173,6 @@ def settle(collected: Resolutions, scans: Iterable[Scan], checked: int = 0, work
             repair(programs, number, collected)
         else:
             collected.leave(scan.findings)
+    if cache is not None and collected.repairing:
+        keep_rewritten(collected.space, programs.of_present_texts(), cache)
     return collected.outcome(checked)

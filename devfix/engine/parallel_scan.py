@@ -10,7 +10,7 @@ import gc
 import os
 import signal
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import starmap
 
@@ -25,7 +25,7 @@ from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
 
-__all__ = ["Workers", "forget_listings", "scan_all"]
+__all__ = ["Workers", "forget_listings", "keep_rewritten", "scan_all"]
 
 _READ = (".py", ".yaml", ".yml")
 FEW = 8  # entries that are not worth a worker process
@@ -99,11 +99,16 @@ class Workers:
 
     def scan_again(self, scans: list[Scan]) -> list[Scan]:
         """Repeat scans, because texts have changed."""
-        return self.scan([(scan.path, None if scan.is_program else scan.reached) for scan in scans])
+        return self.scan([_task(scan) for scan in scans])
+
+
+def _task(scan: Scan) -> Task:
+    return scan.path, None if scan.is_program else scan.reached
 
 
 def _scan(space: Workspace, task: Task) -> Scan:
     path, left_out = task
+    space.release_trees()
     return scan_program(space, path) if left_out is None else scan_library(space, path, left_out)
 
 
@@ -128,6 +133,25 @@ def _scan_in_worker(tasks: list[Task], changed: dict[str, str]) -> list[Scan]:
 
 
 # --- cached scans ---------------------------------------------------------------------------------------------------
+def keep_rewritten(space: Workspace, scans: Iterable[Scan], cache: Cache) -> None:
+    """Cache the scans of rewritten texts, so that a run on the written files does not repeat them.
+
+    Positions in a scan are those of the given texts, so scans with a position in a rewritten file are left out, as are
+    those that read a rewritten notebook, whose text follows from its cells.
+    """
+    changed = space.changed.keys()
+    notebooks = {path for path in changed if space.cells(path) is not None}
+    kept = [
+        scan
+        for scan in scans
+        if not scan.files.isdisjoint(changed)
+        and scan.files.isdisjoint(notebooks)
+        and changed.isdisjoint(map(os.path.abspath, scan.positioned()))
+    ]
+    tasks = [_task(scan) for scan in kept]
+    _keep(space, _cache_keys(space, tasks), tasks, kept, cache)
+
+
 def _cache_keys(space: Workspace, tasks: Sequence[Task]) -> dict[Task, str]:
     """Return the key of each task: of all on which it depends besides files."""
     from devfix.rules import plugins

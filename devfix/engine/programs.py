@@ -60,6 +60,10 @@ class Programs:
             self.keep({number: self.again(self.scan(number))})
         return self.scan(number)
 
+    def of_present_texts(self) -> list[Scan]:
+        """Return the scans that hold for the present texts."""
+        return [self.scan(number) for number in range(len(self)) if not self._is_stale(number)]
+
     def readers(self, paths: Iterable[str]) -> list[int]:
         """Return the programs that read one of the files at some absolute paths."""
         wanted = set(paths)

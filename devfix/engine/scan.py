@@ -79,6 +79,16 @@ class Scan:
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
+    def positioned(self) -> Iterator[str]:
+        """Yield the files in which a finding or a failure has a position."""
+        for finding in self.findings:
+            yield finding.path
+            yield from (event.path for event in finding.events)
+            yield from (path for fix in finding.fixes for path in fix.paths)
+        for failure in self.failures:
+            yield failure.path
+            yield from (path for path, _ in failure.route)
+
 
 def scan_program(space: Workspace, path: str, watch: analysis.Watch | None = None) -> Scan:
     """Analyse the program that starts at ``path``; of a file that starts none, the scan is empty.

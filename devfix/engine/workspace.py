@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import os
+from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate
 
 from devfix import sources
 from devfix.analysis import DeviceFacts, Program
+from devfix.analysis.callers.file_sources import sources_of
 from devfix.config import Settings
 from devfix.engine.project_models import models_of
 from devfix.engine.text_alignment import Alignment
@@ -18,9 +22,13 @@ from devfix.models.index import ModelIndex
 from devfix.sources import SourceError, SourceFile
 from devfix.sources.digest import digest
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
+from devfix.syntax.node_caches import empty_node_caches
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["Workspace"]
+__all__ = ["MOST_LOADED", "Workspace"]
+
+MOST_LOADED = 3_000_000  # characters of trees in memory, between two scans; nodes take 40 bytes for each
+_MOST_FACTS = 4  # folders, the last used ones: a folder, and those inside it that follow in the order of scans
 
 
 class Workspace:
@@ -133,13 +141,16 @@ class Workspace:
         return any(sources.is_within(real, root) for root in set(self._roots.values()))
 
     def content(self, key: str) -> str:
-        """Return a digest of the file at an absolute path and of its displayed name."""
+        """Return a digest of the file at an absolute path, as it is now, and of its displayed name."""
+        if key in self.changed:
+            return self._digest(key, sources.encode(self.given[key], self.changed[key]))
         if key not in self._contents:
             file = self._file(key)
-            self._contents[key] = digest(
-                self.names.get(key, ""), file.raw if file is not None else b"", str(file is None)
-            )
+            self._contents[key] = self._digest(key, None if file is None else file.raw)
         return self._contents[key]
+
+    def _digest(self, key: str, raw: bytes | None) -> str:
+        return digest(self.names.get(key, ""), raw or b"", str(raw is None))
 
     def cells(self, path: str) -> CellMap | None:
         """Return the cells of a notebook; ``None`` for any other file."""
@@ -153,13 +164,42 @@ class Workspace:
 
         return cells_in(self.changed[key], file.cells)
 
+    def _tree_key(self, path: str, text: str) -> tuple[str, str, bool]:
+        shown = self.names.get(os.path.abspath(path), path)
+        return shown, text, self.whole and len(text) >= COLLAPSE_THRESHOLD
+
     def parse(self, path: str, text: str) -> SourceTree:
         """Return a parsed file under its displayed name; each text is parsed once."""
-        shown = self.names.get(os.path.abspath(path), path)
-        key = (shown, text, self.whole and len(text) >= COLLAPSE_THRESHOLD)
-        if key not in self._trees:
-            self._trees[key] = SourceTree(shown, text, collapse_data=not self.whole)
-        return self._trees[key]
+        key = self._tree_key(path, text)
+        shown = key[0]
+        tree = self._trees.pop(key, None) or SourceTree(shown, text, collapse_data=not self.whole)
+        self._trees[key] = tree  # the last used one is the last
+        return tree
+
+    def _parse_for_facts(self, path: str, text: str) -> SourceTree:
+        """Return a parsed file whose nodes are in memory only if they were before."""
+        key = self._tree_key(path, text)
+        was_loaded = key in self._trees and self._trees[key].is_loaded
+        tree = self.parse(path, text)
+        if not was_loaded:
+            sources_of(tree)
+            tree.release()
+            empty_node_caches()
+        return tree
+
+    def release_trees(self) -> None:
+        """Free the nodes of trees that were not used lately, if they take too much memory.
+
+        Nodes of earlier scans must not be used afterwards: the trees are parsed again.
+        """
+        used = list(accumulate(len(tree.text) for tree in reversed(self._trees.values()) if tree.is_loaded))
+        if not used or used[-1] <= MOST_LOADED:
+            return
+        kept = bisect_right(used, MOST_LOADED // 2)
+        for tree in [tree for tree in reversed(self._trees.values()) if tree.is_loaded][kept:]:
+            tree.release()
+        empty_node_caches()
+        gc.collect()
 
     def facts(self, path: str) -> DeviceFacts:
         """Return the device facts of a file and of those that it imports, shared by the files of its folder."""
@@ -167,11 +207,15 @@ class Workspace:
             self._facts.clear()
             self._facts_of = dict(self.changed)
         key = (os.path.dirname(os.path.abspath(path)), self.root(path), self.whole)
-        if key not in self._facts:
-            program = Program(self.text, key[1], self.parse)
+        facts = self._facts.pop(key, None)
+        if facts is None:
+            program = Program(self.text, key[1], self._parse_for_facts)
             program.search_from(path)
-            self._facts[key] = DeviceFacts(program)
-        return self._facts[key]
+            facts = DeviceFacts(program)
+        self._facts[key] = facts
+        while len(self._facts) > _MOST_FACTS:
+            del self._facts[next(iter(self._facts))]
+        return facts
 
     def left_out(self, read: Collection[str]) -> bool:
         """Return whether lines of data literals were left out in one of these files."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -16,6 +15,7 @@ from devfix.analysis.stdlib.argparse_ import ParserObject
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.optimizers import OptimizerObject
 from devfix.models.index import root_of
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import walk
 
 __all__ = ["is_distant", "live_devices"]
@@ -88,7 +88,7 @@ def is_distant(point: ProgramPoint, call_frame: CallFrame, name: str) -> bool:
     return name not in _names_in(activation.function.node)
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def _names_in(function: ast.AST) -> frozenset[str]:
     return frozenset(node.id for node in walk(function) if isinstance(node, ast.Name))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.classes import external_bases
@@ -32,6 +32,7 @@ from devfix.fixes.live_devices import is_distant, live_devices
 from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
 from devfix.syntax.bindings import assigned_names, bound_before, parameters
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 __all__ = [
@@ -240,7 +241,7 @@ class ValueScope:
                 yield tree.source(constant)
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def optional_parameters(function: ast.AST) -> frozenset[str]:
     """Return the parameters whose default is ``None``: an unknown caller may leave them out."""
     arguments = getattr(function, "args", None)
@@ -371,7 +372,7 @@ def _root(node: ast.expr) -> str:
     return _root_or_none(node) or ""
 
 
-@lru_cache(maxsize=8)
+@node_cache(8)
 def _read_in(function: ast.AST) -> frozenset[str]:
     """Return the names and attribute chains that a function reads, and its parameters."""
     found = set(parameters(function))

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 from devfix.vcs.git import GitError
 
-__all__ = ["check_local", "repositories_in"]
+__all__ = ["check_local", "is_local", "repositories_in"]
 
 _MAX_DEPTH = 4  # levels of folders to search for repositories
 
@@ -31,6 +31,11 @@ def _is_repository(folder: str) -> bool:
     return bare or os.path.exists(os.path.join(folder, ".git"))
 
 
+def is_local(source: str) -> bool:
+    """Return whether a source is an absolute path or a ``file`` URL."""
+    return source.startswith("file://") or os.path.isabs(source)
+
+
 def check_local(source: str) -> None:
     """Check a source that is a path or a ``file`` URL.
 
@@ -38,9 +43,9 @@ def check_local(source: str) -> None:
         GitError: there is no readable git repository.
 
     """
-    path = unquote(urlsplit(source).path) if source.startswith("file://") else source
-    if not os.path.isabs(path):
+    if not is_local(source):
         return
+    path = unquote(urlsplit(source).path) if source.startswith("file://") else source
     if not os.path.isdir(path):
         raise GitError(f"no such folder: {path}")
     if not os.access(path, os.R_OK | os.X_OK):

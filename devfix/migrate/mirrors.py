@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from devfix.migrate.local_repositories import check_local
+from devfix.migrate.local_repositories import check_local, is_local
 from devfix.migrate.task import Task
 from devfix.sources import write_whole
 from devfix.sources.cache_folder import cache_folder
@@ -50,10 +50,16 @@ _CONFIG = """\
 	promisor = true
 	partialclonefilter = blob:none
 """
+#: For a repository on this machine that lacks contents, such as a partial clone: it leaves contents out, and sends
+#: those of single files on request, whatever its own configuration says.
+_LEAVE_CONTENTS_OUT = """\
+	uploadpack = git -c uploadpack.allowFilter=true -c uploadpack.allowAnySHA1InWant=true upload-pack
+"""
 _COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _CORRUPT = re.compile(
     r"corrupt|bad object|bad config|not a git repository: '?\.|missing (?:blob|tree|commit)|shallow file", re.I
 )
+_NOT_SENT = re.compile(r"could not fetch ([0-9a-f]+) from promisor")
 
 
 def default_mirrors() -> str:
@@ -108,7 +114,7 @@ class Mirror:
         for name in refs:
             if name in found:
                 return found[name]
-        raise GitError(_missing_ref(ref))
+        raise GitError(_missing_ref(git, ref))
 
     def fetch(self) -> str:
         """Fetch the ref and return its commit.
@@ -204,16 +210,16 @@ class Mirror:
                 if not os.path.exists((entry / "gitdir").read_text("utf-8").strip()):
                     shutil.rmtree(entry, ignore_errors=True)
 
-    def _create(self) -> None:
+    def _create(self, config: str = _CONFIG) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
         for name in ("objects", "refs/heads"):
             (self.folder / name).mkdir(parents=True)
-        (self.folder / "config").write_text(_CONFIG, "utf-8")
+        (self.folder / "config").write_text(config, "utf-8")
         (self.folder / "HEAD").write_text("ref: refs/heads/main\n", "utf-8")
 
     def _fetch_or_recreate(self, git: Git) -> str:
-        """Fetch; create the mirror if it is missing, incomplete or corrupt."""
+        """Fetch; create the mirror if it is missing, incomplete or corrupt, or if a local source lacks contents."""
         if not (self.folder / _COMPLETE).exists():
             self._create()
         try:
@@ -221,7 +227,7 @@ class Mirror:
         except GitError as error:
             if not _CORRUPT.search(error.log):
                 raise
-            self._create()
+            self._create(_CONFIG + _LEAVE_CONTENTS_OUT if is_local(self._task.source) else _CONFIG)
             commit = self._fetch(git)
         (self.folder / _COMPLETE).touch()
         return commit
@@ -244,7 +250,7 @@ class Mirror:
             return git("rev-parse", "--verify", "--quiet", f"{local_ref}^{{commit}}").strip()
         except GitError as error:
             if "remote ref" in str(error):
-                raise GitError(_missing_ref(self._task.ref), error.log) from error
+                raise GitError(_missing_ref(git, self._task.ref), error.log) from error
             raise
 
     def _attach(self, folder: Path, name: str, commit: str) -> None:
@@ -267,14 +273,23 @@ class Mirror:
             write_whole(attributes, [_ATTRIBUTES.encode()], synced=False)
 
     def _populate(self, git: Git, all_files: bool) -> None:
-        if all_files:
-            git("read-tree", "-m", "-u", "HEAD")
-            return
-        git("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false", "read-tree", "-m", "-u", "HEAD")
+        sparse = () if all_files else ("-c", "core.sparseCheckout=true", "-c", "core.sparseCheckoutCone=false")
+        try:
+            git(*sparse, "read-tree", "-m", "-u", "HEAD")
+        except GitError as error:
+            missing = _NOT_SENT.search(error.log)
+            if missing is None:
+                raise
+            lacks = f"the repository lacks the content {missing[1]} of a file: it is damaged, or a partial clone"
+            raise GitError(f"{lacks}; clone it completely, or use the URL of its remote", error.log) from error
 
 
-def _missing_ref(ref: str) -> str:
+def _missing_ref(git: Git, ref: str) -> str:
+    """Return why the remote ``origin`` does not have a ref, and what to do."""
     if not ref:
-        return "the repository has no commit: its HEAD points to no branch"
+        branches = [line.rpartition("refs/heads/")[2] for line in git("ls-remote", "--heads", "origin").splitlines()]
+        if not branches:
+            return "the repository has no commit: leave it out of the plan until it has one"
+        return f'its HEAD points to no branch: name one in the plan, such as ref = "{branches[0]}"'
     is_short_hash = re.fullmatch(r"[0-9a-f]{4,39}", ref)
     return f"there is no branch, tag or commit {ref!r}" + ("; use the full hash of a commit" if is_short_hash else "")

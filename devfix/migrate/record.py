@@ -171,6 +171,8 @@ class Record:
         reason: why the repository is not fixed or failed, in one sentence; otherwise empty.
         seconds: the duration.
         timings: the duration of each stage in seconds.
+        cpu_s: the CPU time of the worker, of git and of the runs, in seconds; 0 if unknown.
+        memory_mb: the peak resident memory of the worker in MB, without git and the runs; 0 if unknown.
         log: the end of the error output of failed programs.
         tool: the version of devfix.
         unchanged: whether the commit was processed before with the same settings: the earlier record remains valid, and
@@ -199,6 +201,8 @@ class Record:
     reason: str = ""
     seconds: float = 0.0
     timings: Mapping[str, float] | None = None
+    cpu_s: float = 0.0
+    memory_mb: float = 0.0
     log: str = ""
     tool: str = __version__
     unchanged: bool = False

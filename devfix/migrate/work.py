@@ -11,13 +11,15 @@ from typing import Any
 
 from devfix import config, sources
 from devfix.config import ConfigError, Settings
-from devfix.engine import fixpoint, write
+from devfix.engine import fixpoint
 from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.scan import unparsable
+from devfix.migrate.cost import Meter
 from devfix.migrate.disk import DISK_FULL, is_full
 from devfix.migrate.mirrors import Checkout, Mirror, default_scratch
 from devfix.migrate.progress import Stages
 from devfix.migrate.record import Part, Published, Record, RepositoryOutcome, VerdictSummary
+from devfix.migrate.stability import UnstableError, stable_outcome
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
 from devfix.sources import SourceFile
@@ -56,6 +58,7 @@ def migrate(task: Task) -> Record:
 
     Never raises: the record contains the error.
     """
+    meter = Meter()
     stages = Stages(task.scratch or default_scratch(), task.number, task.name)
     result = _Result()
     tree: list[Path] = []
@@ -72,6 +75,8 @@ def migrate(task: Task) -> Record:
         reason, log = _with_plan_location(task, stages.stage, str(error)), error.log
     except _Failure as error:
         reason, log = str(error), error.log
+    except UnstableError as error:
+        reason = str(error)
     except MemoryError:
         reason = f"the memory limit of {task.memory_mb} MB was exceeded"
     except OSError as error:
@@ -87,7 +92,8 @@ def migrate(task: Task) -> Record:
     seconds = stages.end()
     stage = "done" if not failed else stages.stage
     record = task.failed(stage, reason, commit=result.commit, seconds=seconds, log=log)
-    record = replace(record, timings={name: duration for name, duration in stages.timings.items() if name != "done"})
+    timings = {name: duration for name, duration in stages.timings.items() if name != "done"}
+    record = replace(record, timings=timings, cpu_s=meter.cpu_s, memory_mb=meter.memory_mb)
     return _relative_paths(tree[0], _complete(record, result, failed)) if tree else record
 
 
@@ -129,15 +135,13 @@ def _process_worktree(task: Task, stages: Stages, result: _Result, mirror: Mirro
     if not result.outcome.patch.files:
         return
     stages.enter("publish")
+    result.outcome = stable_outcome(result.outcome, files, settings, scans, may_drop=task.verification is None)
+    if not result.outcome.patch.files:
+        return
     result.diff = _diff(result.outcome)
     if task.publishing.split or task.publishing.owner_reviews:
         with _memory_limit(task.memory_mb):
             _find_parts(task, result, checkout, settings, files, scans)
-    written = write.land(result.outcome)
-    refused = [problem for problem in written.problems if problem not in result.outcome.problems]
-    if refused:
-        raise _Failure(f"{refused[0].path} {refused[0].message}".replace(f"{checkout.folder}/", ""))
-    _check_stable(task, result.outcome, checkout.folder, folder, scans)
     if task.publishing.kind in ("branch", "push"):  # the main machine opens pull requests
         _publish(mirror, checkout, task, result)
 
@@ -233,18 +237,6 @@ def _prove(
         result.outcome, result.verdict = prove(tree, folder, task.verification, result.outcome, rerun)
     except RunError as error:
         raise _Failure(f"the patch could not be verified: {error}".replace(f"{tree}/", "")) from error
-
-
-def _check_stable(task: Task, outcome: Outcome, tree: Path, folder: Path, scans: Cache) -> None:
-    """Analyse the programs that read a written file again; fail if there are more findings than expected."""
-    settings, files, _ = _read(task, tree, folder)
-    expected = sum(item.status in _OPEN for item in outcome.resolutions)
-    found = [item.finding for item in fixpoint.check(files, settings, cache=scans).resolutions if item.status in _OPEN]
-    if len(found) > expected:
-        example = f"{sources.display(found[0].path, str(tree))}:{found[0].span.line} {found[0].code} {found[0].message}"
-        raise _Failure(
-            f"the patch was discarded: after it, {len(found)} findings remain instead of {expected}: {example}"
-        )
 
 
 def _diff(outcome: Outcome) -> bytes:

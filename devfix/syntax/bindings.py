@@ -6,8 +6,8 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["assigned_names", "binds", "bound_before", "bound_names", "in_scope", "is_chain", "parameters", "root_name"]
@@ -89,7 +89,7 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-@lru_cache(maxsize=8)  # consecutive findings are in the same function
+@node_cache(8)  # consecutive findings are in the same function
 def assigned_names(function: ast.AST) -> frozenset[str]:
     """Return the names that a function or module body binds, without its parameters."""
     found: set[str] = set()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
-from functools import lru_cache
 
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import walk
 
 __all__ = ["Flag", "meaning_of_flag"]
@@ -26,7 +26,7 @@ def meaning_of_flag(function: ast.AST, name: str) -> Flag | None:
     return _flags(function).get(name)
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def _flags(function: ast.AST) -> dict[str, Flag]:
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return {}

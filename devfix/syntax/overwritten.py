@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import walk
 
 __all__ = ["overwritten_names"]
@@ -13,7 +13,7 @@ __all__ = ["overwritten_names"]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def overwritten_names(loop: ast.For | ast.AsyncFor | ast.While, scope: ast.AST) -> frozenset[str]:
     """Return the names that a round of a loop binds, and reads only afterwards.
 
@@ -29,7 +29,7 @@ def overwritten_names(loop: ast.For | ast.AsyncFor | ast.While, scope: ast.AST) 
     return frozenset(_bound(loop)) - read - _captured(scope)
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def _captured(scope: ast.AST) -> frozenset[str]:
     """Return the names in the functions and classes inside a scope."""
     inner = (node for node in walk(scope) if isinstance(node, _SCOPES) and node is not scope)

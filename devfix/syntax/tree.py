@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property, lru_cache
-from typing import cast
+from functools import cached_property
+from typing import Any, TypeVar, cast
 
 from devfix.model import Span
 from devfix.syntax.data_literals import collapse_repeated_literals
+from devfix.syntax.node_caches import node_cache
 
 __all__ = ["SourceTree", "leaf_conditions", "names_in", "position", "text_of", "walk"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
+_Derived = TypeVar("_Derived")
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
@@ -35,24 +38,55 @@ class SourceTree:
     ``path`` appears in findings.  With ``collapse_data``, the tree leaves out repeated lines of data
     (:mod:`devfix.syntax.data_literals`); ``has_collapsed_data`` says whether there were any.  Raises ``SyntaxError`` if
     the text cannot be parsed, also for NUL bytes and nesting that is too deep.
+
+    A tree takes 40 times the memory of its text.  :meth:`release` frees it; it is parsed again when it is needed.
     """
 
     def __init__(self, path: str, text: str, collapse_data: bool = False) -> None:
         self.path = path
         self.text = text
-        collapsed = collapse_repeated_literals(text) if collapse_data else None
+        self.has_collapsed_data = False
+        self._collapse_data = collapse_data
+        self.tree = self._parse()
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """Return the parsed text."""
+        return self._parse()
+
+    def _parse(self) -> ast.Module:
+        collapsed = collapse_repeated_literals(self.text) if self._collapse_data else None
         if collapsed is not None:
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-                self.tree = ast.parse(collapsed)
+                tree = ast.parse(collapsed)
                 self.has_collapsed_data = True
-                return
-        self.has_collapsed_data = False
+                return tree
         try:
-            self.tree = ast.parse(text)
+            return ast.parse(self.text)
         except MemoryError as error:  # also if nesting exhausts the parser's stack
             raise SyntaxError("too deeply nested, or too large for the available memory") from error
         except (ValueError, RecursionError) as error:
             raise SyntaxError(str(error) or type(error).__name__) from error
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether the nodes are in memory."""
+        return "tree" in vars(self)
+
+    def release(self) -> None:
+        """Free the nodes and what is derived from them.  Nodes taken before are not those of a later access."""
+        for name in vars(self).keys() - _KEPT:
+            del self.__dict__[name]
+
+    @cached_property
+    def _known(self) -> dict[Callable[[SourceTree], Any], Any]:
+        return {}
+
+    def derived(self, derive: Callable[[SourceTree], _Derived]) -> _Derived:
+        """Return ``derive(self)``, computed once and freed with the nodes."""
+        if derive not in self._known:
+            self._known[derive] = derive(self)
+        return cast("_Derived", self._known[derive])
 
     @cached_property
     def lines(self) -> list[str]:
@@ -156,6 +190,9 @@ class SourceTree:
         return self.tree
 
 
+_KEPT = frozenset({"path", "text", "has_collapsed_data", "_collapse_data"})
+
+
 def _bound_names(statement: ast.stmt) -> set[str]:
     """Return the names that a statement binds in its own scope."""
     names: set[str] = set()
@@ -173,7 +210,7 @@ def _bound_names(statement: ast.stmt) -> set[str]:
     return names
 
 
-@lru_cache(maxsize=65536)
+@node_cache(65536)
 def position(node: ast.AST) -> tuple[int, int]:
     """Return line and column of a node as ``ast`` counts them.  Raises ``AttributeError`` if the node has none."""
     located = _located(node)
@@ -185,7 +222,7 @@ def _located(node: ast.AST) -> ast.expr:
     return cast("ast.expr", node)
 
 
-@lru_cache(maxsize=65536)
+@node_cache(65536)
 def text_of(node: ast.AST) -> str:
     """Return the normal form of an expression's source (cached)."""
     if isinstance(node, ast.Name):  # most are chains of names, for which `ast.unparse` takes ten times as long
@@ -195,7 +232,7 @@ def text_of(node: ast.AST) -> str:
     return ast.unparse(node)
 
 
-@lru_cache(maxsize=65536)
+@node_cache(65536)
 def names_in(node: ast.AST) -> frozenset[str]:
     """Return the plain names in an expression (cached)."""
     return frozenset(inner.id for inner in walk(node) if isinstance(inner, ast.Name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -88,6 +89,37 @@ def test_repair_starts_from_what_is_kept(project, cache):
 
     assert apply(files, Settings(root="."), cache=cache) == without
     assert without.patch.files
+
+
+def write_patch(outcome):
+    for change in outcome.patch.files:
+        Path(change.path).write_bytes(change.new)
+
+
+def test_the_scans_of_a_repair_serve_the_run_on_the_written_files(project, cache, scans):
+    (project / "other.py").write_text("from parts import make_head\n\nprint(make_head())\n")
+    paths = ("train.py", "parts.py", "other.py")
+    files, _ = sources.load(paths)
+    write_patch(apply(files, Settings(root="."), cache=cache))
+    scans.clear()
+    again = look(cache, paths=paths)
+
+    assert scans == []
+    assert again == look(None, paths=paths)
+
+
+def test_what_remains_in_a_rewritten_file_is_told_where_it_is_now(project, cache, scans):
+    two = HEAD + "other = nn.Sequential(nn.Linear(4, 8))\nother.to(device)\nother[0] = make_head()\n"
+    two += "other(torch.randn(2, 8, device=device)).sum().backward()\n"
+    (project / "train.py").write_text(two)
+    before = [item.finding for item in look(cache).resolutions]
+    assert len(before) == 2
+    files, _ = sources.load(("train.py", "parts.py"))
+    write_patch(apply(files, Settings(root="."), without=before[1:], cache=cache))
+    (after,) = look(cache).resolutions
+
+    assert (after,) == look(None).resolutions
+    assert after.finding.span.line != before[1].span.line
 
 
 def test_a_changed_import_is_seen(project, cache, scans):

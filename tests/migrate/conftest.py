@@ -165,6 +165,8 @@ def full_record(**changes):
         "reason": "",
         "seconds": 12.5,
         "timings": {"fetch": 1.5, "scan": 0.5, "verify": 10.5},
+        "cpu_s": 11.5,
+        "memory_mb": 250.0,
         "log": "warning: …",
     }
     return Record(**{**given, **changes})

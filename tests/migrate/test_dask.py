@@ -150,7 +150,7 @@ def test_a_lost_worker_loses_nothing(cluster, task):
             cluster.workers[0].kill()
 
     expected = by_number(LocalEngine().run(given[:1], migrate, 1))[0]
-    same = {"number": 0, "seconds": 0.0, "timings": None}
+    same = {"number": 0, "seconds": 0.0, "timings": None, "cpu_s": 0.0, "memory_mb": 0.0}
     assert [record.number for record in by_number(records)] == list(range(12))
     assert {replace(record, **same).line() for record in records} == {replace(expected, **same).line()}
 

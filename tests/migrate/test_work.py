@@ -34,6 +34,8 @@ def test_a_repaired_repository(task, repository, git):
     assert record.commit == git("rev-parse", "HEAD", cwd=repository)
     assert [finding["path"] for finding in record.findings] == ["train.py"]
     assert set(record.timings) == {"fetch", "checkout", "scan", "publish"}
+    assert 0 < record.cpu_s < 60
+    assert 20 < record.memory_mb < 2000
     assert everything(repository) == before, "the user's own checkout is only read"
     check = ["git", "apply", "--check", "-"]
     assert subprocess.run(check, cwd=repository, input=record.patch.encode(), check=False).returncode == 0
@@ -125,6 +127,29 @@ def test_a_damaged_repository_is_told_in_words_of_git(task, repository, git):
 
     assert record.outcome is RepositoryOutcome.FAILED
     assert blob in record.reason and "died" not in record.reason, record.log
+    assert "clone it completely" in record.reason
+
+
+def test_a_repository_without_commits_and_one_whose_head_is_on_no_branch(task, repository, git, tmp_path):
+    git("init", "-q", "-b", "main", str(tmp_path / "empty"), cwd=tmp_path)
+    git("symbolic-ref", "HEAD", "refs/heads/gone", cwd=repository)
+
+    empty, headless = (migrate(replace(task, source=str(source))) for source in (tmp_path / "empty", repository))
+
+    assert (empty.stage, headless.stage) == ("fetch", "fetch")
+    assert empty.reason == "the repository has no commit: leave it out of the plan until it has one"
+    assert headless.reason == 'its HEAD points to no branch: name one in the plan, such as ref = "main"'
+
+
+def test_a_local_repository_may_lack_contents_that_nobody_reads(task, repository, commit, git):
+    commit(repository, {"data.bin": os.urandom(2000)})
+    blob = git("rev-parse", "HEAD:data.bin", cwd=repository)
+    (repository / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    before = everything(repository)
+
+    for _ in range(2):
+        assert migrate(task).outcome is RepositoryOutcome.FIXED
+    assert everything(repository) == before
 
 
 def test_what_reads_no_changed_file_is_scanned_once(task, repository, commit, clean, monkeypatch):
@@ -137,8 +162,8 @@ def test_what_reads_no_changed_file_is_scanned_once(task, repository, commit, cl
 
     assert migrate(task).outcome is RepositoryOutcome.FIXED
 
-    assert scanned.count("train.py") == 3  # as it is, with the fix, and in the commit that is published
-    assert sorted({*scanned}) == ["other0.py", "other1.py", "other2.py", "train.py"] and len(scanned) == 6
+    assert scanned.count("train.py") == 2  # as it is and with the fix; the latter is not repeated for the commit
+    assert sorted({*scanned}) == ["other0.py", "other1.py", "other2.py", "train.py"] and len(scanned) == 5
 
 
 def test_a_sub_folder(task, repository, commit, broken):

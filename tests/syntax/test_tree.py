@@ -76,3 +76,23 @@ def test_conditions_that_stand_twice_are_known():
 )
 def test_names_are_plain_names(text, names):
     assert names_in(ast.parse(text)) == names
+
+
+def test_a_released_tree_is_parsed_again_when_it_is_needed() -> None:
+    tree = SourceTree("a.py", "x = 1\nif x:\n    y = 2\n")
+    known = tree.derived(lambda each: each.nodes)
+    before = [(type(node), tree.span(node)) for node in known if isinstance(node, ast.stmt)]
+    tree.release()
+
+    assert not tree.is_loaded
+    assert [(type(node), tree.span(node)) for node in tree.nodes if isinstance(node, ast.stmt)] == before
+    assert tree.is_loaded and not {*map(id, known)} & {*map(id, tree.nodes)}
+
+
+def test_a_released_tree_leaves_out_the_same_data() -> None:
+    tree = SourceTree("a.py", "TABLE = [\n" + "    [1, 2, 3],\n" * 100_000 + "]\n", collapse_data=True)
+    nodes = len(tree.nodes)
+    tree.release()
+
+    assert tree.has_collapsed_data
+    assert len(tree.nodes) == nodes < 1000

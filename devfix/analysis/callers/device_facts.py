@@ -16,8 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from devfix.analysis.callers.file_names import names_of
-from devfix.analysis.callers.file_sources import ClassSources, FunctionSources, sources_of
+from devfix.analysis.callers.file_sources import ClassSources, Function, FunctionSources, sources_of
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.callers.value_sources import (
     BUILT,
@@ -26,11 +25,12 @@ from devfix.analysis.callers.value_sources import (
     FOLLOWED,
     LOADED,
     READ,
-    is_factory,
 )
+from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Lookups, Program, PythonModule
+    from devfix.syntax.tree import SourceTree
 
 __all__ = ["DeviceFacts"]
 
@@ -66,7 +66,7 @@ class _File:
         dotted: the same as ``names``, of imported modules: ``ops.table``.
         followers: functions whose results are where an argument is.
         callables: names of its functions and classes.
-        functions: functions and methods that can make a difference.
+        functions: lines and columns of functions and methods that can make a difference.
         imports: local name, name there, and file of each import; without a name there, all of the file is imported:
             as a module, or, without a local name, by ``*``.
 
@@ -80,7 +80,7 @@ class _File:
     dotted: set[str] = field(default_factory=set)
     followers: set[str] = field(default_factory=set)
     callables: set[str] = field(default_factory=set)
-    functions: set[ast.AST] = field(default_factory=set)
+    functions: set[tuple[int, int]] = field(default_factory=set)
     imports: list[tuple[str, str, _File]] = field(default_factory=list)
 
     def size(self) -> int:
@@ -128,7 +128,7 @@ class DeviceFacts:
 
     def may_matter(self, module: PythonModule, function: ast.AST) -> bool:
         """Return whether a function or method of a file can make a difference between devices."""
-        return function in self._file(module).functions
+        return position(function) in self._file(module).functions
 
     def module(self, path: str) -> PythonModule | None:
         """Return a file; ``None`` if it cannot be read or parsed."""
@@ -139,12 +139,12 @@ class DeviceFacts:
         module = self.module(path)
         if module is None:
             return True
-        file, sources = self._file(module), sources_of(module.tree)
-        methods = (method for cls in sources.classes.values() for method in cls.methods)
-        found = (each for each in (*sources.functions, *methods) if each.node in file.functions)
-        return file.names.isdisjoint(sources.bound) and all(
-            role(each.node, each.owner, module.tree) is Role.TEST for each in found
-        )
+        file, tree = self._file(module), module.tree
+        if not file.names.isdisjoint(sources_of(tree).bound):
+            return False
+        functions = (node for node in tree.nodes if isinstance(node, Function)) if file.functions else ()
+        found = (node for node in functions if position(node) in file.functions)
+        return all(role(node, _owner(tree, node), tree) is Role.TEST for node in found)
 
     def files(self, path: str) -> set[str]:
         """Return the paths of the files on which the facts of a file depend."""
@@ -207,12 +207,12 @@ class DeviceFacts:
         if source is None:
             return
         found = self._collect(source, new) if source.path != module.path else None
-        defined = names_of(source.tree)
+        defined = sources_of(source.tree).defined
         for alias in stmt.names:
             name = alias.asname or alias.name
             if found is not None:
                 file.imports.append(("", "", found) if alias.name == "*" else (name, alias.name, found))
-            if alias.name in defined.functions or alias.name in defined.classes or alias.name == "*":
+            if alias.name in defined or alias.name == "*":
                 continue
             inner = self._program.find(f"{stmt.module or ''}.{alias.name}".lstrip("."), module, stmt.level)
             if inner is not None and inner.path not in (source.path, module.path):
@@ -228,9 +228,8 @@ class _Search:
         self._own = {name: _Class(found.is_module) for name, found in self._found.classes.items()}
         file.classes.update(self._own)
         file.builders |= {name for name, cls in self._own.items() if cls.is_module}
-        file.callables |= {*self._own, *(function.node.name for function in self._found.functions)}
-        names = names_of(file.module.tree)
-        file.names |= {name for name, value in names.aliases.items() if is_factory(names.full_name(value))}
+        file.callables |= {*self._own, *(function.name for function in self._found.functions)}
+        file.names |= self._found.factories
         # of objects whose class is not known: the attributes of the file's classes, and of those that it imports
         self._members: set[str] = set()
 
@@ -254,10 +253,10 @@ class _Search:
         for name, found in self._found.classes.items():
             for method in found.methods:
                 self._note(method, self._own[name])
-            matter = {each.node.name for each in found.methods if each.node in self._file.functions}
+            matter = {each.name for each in found.methods if each.place in self._file.functions}
             for method in found.methods:  # what it keeps is what those methods read
                 if method.stores and not method.builds and not matter.isdisjoint(method.mentions):
-                    self._file.functions.add(method.node)
+                    self._file.functions.add(method.place)
 
     def _size(self) -> int:
         file = self._file
@@ -271,19 +270,19 @@ class _Search:
             self._file.always.add(name)
 
     def _function(self, function: FunctionSources) -> None:
-        self._name(function.node.name, function.returns, None)
+        self._name(function.name, function.returns, None)
         if self._follows(function.returns):
-            self._file.followers.add(function.node.name)
+            self._file.followers.add(function.name)
         returned = {each.lstrip("()=?") for each in function.returns}
         if BUILT in returned or not returned.isdisjoint(self._file.builders):
-            self._file.builders.add(function.node.name)
+            self._file.builders.add(function.name)
         for attribute, sources in function.stores.items():
             if self._is_elsewhere(sources, None):
                 self._members.add(attribute.rpartition(".")[2])
 
     def _class(self, name: str, found: ClassSources, cls: _Class) -> None:
-        for base in found.node.bases:
-            inherited = self._file.classes.get(_dotted(base))
+        for base in found.bases:
+            inherited = self._file.classes.get(base)
             if inherited is not None:
                 cls.members |= inherited.members
                 cls.building |= inherited.building
@@ -291,11 +290,11 @@ class _Search:
             if self._is_elsewhere(sources, cls):
                 cls.members.add(member)
         for method in found.methods:
-            is_building = method.builds or method.node.name in cls.building
+            is_building = method.builds or method.name in cls.building
             if is_building:
                 cls.building |= method.mentions
             if not method.builds and self._is_elsewhere(method.returns, cls):
-                cls.members.add(method.node.name)
+                cls.members.add(method.name)
             for attribute, sources in method.stores.items():
                 if self._is_elsewhere(sources, cls) or (is_building and self._follows(sources)):
                     (cls.members if attribute.startswith("self.") else self._members).add(attribute.rpartition(".")[2])
@@ -306,7 +305,7 @@ class _Search:
 
     def _note(self, function: FunctionSources, cls: _Class | None) -> None:
         if not function.builds and self._matters(function.uses, cls):
-            self._file.functions.add(function.node)
+            self._file.functions.add(function.place)
 
     def _matters(self, uses: frozenset[str], cls: _Class | None) -> bool:
         """Return whether what meets operands and arguments may be elsewhere; functions and classes are passed on."""
@@ -334,10 +333,9 @@ class _Search:
         return name in (file.always if always or bare != source else file.names) or name in file.dotted
 
 
-def _dotted(node: ast.expr) -> str:
-    """Return the name of a base class, also of one with arguments: ``Base[T]``."""
-    if isinstance(node, ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        return f"{node.value.id}.{node.attr}"
-    return node.id if isinstance(node, ast.Name) else ""
+def _owner(tree: SourceTree, function: ast.AST) -> ast.ClassDef | None:
+    """Return the class of a method."""
+    owner = tree.parents[function]
+    while isinstance(owner, (ast.If, ast.Try)):
+        owner = tree.parents[owner]
+    return owner if isinstance(owner, ast.ClassDef) else None

@@ -7,7 +7,6 @@ import builtins
 import sys
 from collections.abc import Iterator
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from devfix.models.index import is_module
 from devfix.syntax.tree import SourceTree, walk
@@ -174,12 +173,6 @@ class FileNames:
         return found
 
 
-_known: WeakKeyDictionary[SourceTree, FileNames] = WeakKeyDictionary()
-
-
 def names_of(tree: SourceTree) -> FileNames:
     """Return the names of a file (cached)."""
-    found = _known.get(tree)
-    if found is None:
-        found = _known[tree] = FileNames(tree)
-    return found
+    return tree.derived(FileNames)

@@ -8,8 +8,16 @@ from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.file_names import FileNames, names_of
-from devfix.analysis.callers.value_sources import BUILT, CREATED, SourceCollector, built_here, called, called_name
-from devfix.syntax.tree import SourceTree, walk
+from devfix.analysis.callers.value_sources import (
+    BUILT,
+    CREATED,
+    SourceCollector,
+    built_here,
+    called,
+    called_name,
+    is_factory,
+)
+from devfix.syntax.tree import SourceTree, position, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
 
@@ -24,9 +32,12 @@ _CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Se
 class FunctionSources:
     """The sources in one function, without its local names.
 
+    It refers to no node, so that it remains when the tree is released.
+
     Attributes:
-        node: the function.
-        owner: the class of a method.
+        name: the name of the function.
+        place: its line and column.
+        is_method: whether it is a method.
         uses: the sources of what meets an operand or an argument.
         returns: the sources of the result.
         mentions: attributes of the instance that it reads or calls.
@@ -34,8 +45,9 @@ class FunctionSources:
 
     """
 
-    node: Function
-    owner: ast.ClassDef | None
+    name: str
+    place: tuple[int, int]
+    is_method: bool
     uses: frozenset[str] = frozenset()
     returns: frozenset[str] = frozenset()
     stores: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -44,14 +56,14 @@ class FunctionSources:
     @property
     def builds(self) -> bool:
         """Return whether it runs before the module is moved."""
-        return self.owner is not None and self.node.name in _BUILDERS
+        return self.is_method and self.name in _BUILDERS
 
 
 @dataclass
 class ClassSources:
-    """A class, its methods, and the sources of what its body binds."""
+    """A class, the names of its bases, its methods, and the sources of what its body binds."""
 
-    node: ast.ClassDef
+    bases: tuple[str, ...]
     is_module: bool
     methods: list[FunctionSources] = field(default_factory=list)
     bound: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -59,12 +71,23 @@ class ClassSources:
 
 @dataclass
 class FileSources:
-    """The functions and classes of a file, and the sources of what its top level binds."""
+    """The functions and classes of a file, and the sources of what its top level binds.
+
+    Attributes:
+        functions, classes: its functions and classes.
+        bound: the sources of the names of its top level.
+        imports: its import statements.
+        defined: the names of its functions and classes.
+        factories: the names that stand for a factory: ``zeros = torch.zeros``.
+
+    """
 
     functions: list[FunctionSources] = field(default_factory=list)
     classes: dict[str, ClassSources] = field(default_factory=dict)
     bound: dict[str, frozenset[str]] = field(default_factory=dict)
     imports: tuple[ast.Import | ast.ImportFrom, ...] = ()
+    defined: frozenset[str] = frozenset()
+    factories: frozenset[str] = frozenset()
 
 
 _known: WeakKeyDictionary[SourceTree, FileSources] = WeakKeyDictionary()
@@ -88,6 +111,10 @@ class _Reader:
     def read(self, tree: SourceTree) -> FileSources:
         self._found.imports = tuple(node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
         self._body(tree.tree.body, None)
+        names = self._names
+        self._found.defined = frozenset({*names.functions, *names.classes})
+        factories = (name for name, value in names.aliases.items() if is_factory(names.full_name(value)))
+        self._found.factories = frozenset(factories)
         return self._found
 
     def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None) -> None:
@@ -96,7 +123,7 @@ class _Reader:
                 function = _Body(stmt, owner, self._names, self._creations).read()
                 (owner.methods if owner is not None else self._found.functions).append(function)
             elif isinstance(stmt, ast.ClassDef):
-                inner = ClassSources(stmt, self._names.is_module(stmt))
+                inner = ClassSources(tuple(map(_dotted, stmt.bases)), self._names.is_module(stmt))
                 self._found.classes[stmt.name] = inner
                 self._body(stmt.body, inner)
             elif isinstance(stmt, (ast.If, ast.Try)):
@@ -131,10 +158,10 @@ class _Body:
         for stmt in self._node.body:
             self._statement(stmt)
         closed = {name: self._closure(found) for name, found in self._stores.items()}
-        owner = None if self._owner is None else self._owner.node
         uses = self._closure(self._collector.used)
         returns = self._closure(self._returns)
-        return FunctionSources(self._node, owner, uses, returns, closed, frozenset(self._mentions))
+        identity = self._node.name, position(self._node), self._owner is not None
+        return FunctionSources(*identity, uses, returns, closed, frozenset(self._mentions))
 
     def _statement(self, stmt: ast.AST) -> None:
         for part in ast.iter_child_nodes(stmt):
@@ -266,3 +293,12 @@ def _parts(target: ast.expr) -> Iterator[ast.expr]:
 
 def _names_in(target: ast.expr) -> list[str]:
     return [node.id for node in _parts(target) if isinstance(node, ast.Name)]
+
+
+def _dotted(node: ast.expr) -> str:
+    """Return the name of a base class, also of one with arguments: ``Base[T]``."""
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return f"{node.value.id}.{node.attr}"
+    return node.id if isinstance(node, ast.Name) else ""

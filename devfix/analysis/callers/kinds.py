@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.annotations import annotation_kind, type_comments
 from devfix.analysis.callers.arguments import UNKNOWN, Argument, Evidence, Kind
@@ -42,10 +41,7 @@ def argument_kinds(function: _Function, owner: ast.ClassDef | None, tree: Source
         tree: the file.
 
     """
-    file = _known.get(tree)
-    if file is None:
-        file = _known[tree] = _File(tree)
-    return file.all_kinds(function, owner)
+    return tree.derived(_File).all_kinds(function, owner)
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,7 @@ class _Evidence:
 
 
 class _File:
-    """The evidence in one file; it must not refer to the tree, whose lifetime it shares."""
+    """The evidence in one file."""
 
     def __init__(self, tree: SourceTree) -> None:
         self.names = names_of(tree)
@@ -212,9 +208,6 @@ class _File:
             is_tensor = element.kind is Kind.TENSOR and not element.alternatives
             found[parameter.arg] = replace(element, kind=packed, optional=False) if is_tensor else UNKNOWN
         return found
-
-
-_known: WeakKeyDictionary[SourceTree, _File] = WeakKeyDictionary()
 
 
 def _parameters(function: _Function, owner: ast.ClassDef | None) -> list[ast.arg]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
@@ -19,6 +18,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.models.index import is_module
 from devfix.models.names import FRAMEWORK_CLASSES, MANAGED
+from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-@lru_cache(maxsize=2048)
+@node_cache(2048)
 def mro(cls: ClassValue) -> tuple[ClassValue | External | Unknown, ...]:
     """Return a class and its bases in (simplified) method resolution order."""
     order: list[ClassValue | External | Unknown] = []
@@ -70,7 +70,7 @@ def framework_name(cls: ClassValue) -> str:
     return name if name and f"/{cls.module.path.replace(os.sep, '/')}".endswith(place) else ""
 
 
-@lru_cache(maxsize=2048)
+@node_cache(2048)
 def external_bases(cls: ClassValue) -> tuple[str, ...]:
     """Return the full names of the library classes in a project class's bases; ``"?"`` stands for an unknown base."""
     names = []

@@ -42,6 +42,20 @@ class Activation:
     yields: list[Value] = field(default_factory=list)
     generator: bool = False
     final_locals: dict[str, Value] | None = None
+    _callers: tuple[CallFrame, ...] = ()
+
+    def callers(self) -> tuple[CallFrame, ...]:
+        """Return the call stack outside this activation, outermost frame first; points share its frames."""
+        parent = self.parent
+        if parent is None:
+            return ()
+        outer = parent.callers()
+        if parent.stmt is None:
+            return outer
+        known = self._callers
+        if len(known) != len(outer) + 1 or known[-1].stmt is not parent.stmt or (outer and known[-2] is not outer[-1]):
+            self._callers = (*outer, CallFrame(parent, parent.stmt))
+        return self._callers
 
     @property
     def node(self) -> ast.AST:
@@ -49,7 +63,7 @@ class Activation:
         return self.function.node if self.function is not None else self.module.tree.tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class CallFrame:
     """One frame of a call stack: the activation and the statement that it executed."""
 
@@ -62,7 +76,7 @@ class CallFrame:
         return self.activation.module.tree
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class ProgramPoint:
     """One step of the run.
 

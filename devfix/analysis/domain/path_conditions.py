@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Opaque
@@ -31,6 +30,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.syntax.flags import meaning_of_flag
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import names_in, text_of
 
 if TYPE_CHECKING:
@@ -226,7 +226,7 @@ def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
     return is_open if len(is_open) == 1 else []
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _passes_arguments(test: ast.expr) -> bool:
     return any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test))
 

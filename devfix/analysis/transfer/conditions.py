@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Mapping, object_at
@@ -43,6 +43,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     with_several,
 )
 from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
     return [test]
 
 
-@lru_cache(maxsize=16384)
+@node_cache(16384)
 def tests_device(test: ast.expr) -> bool:
     """Return whether a condition tests a device: ``not x.is_cuda``, ``p.device != device``."""
     names = {node.attr for node in walk(test) if isinstance(node, ast.Attribute)}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.values import Bound, ClassValue, External, Function, Partial, Value
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def _decorated(interp: Interpreter, value: Value, function: Function, decorator:
     return value
 
 
-@lru_cache(maxsize=1024)
+@node_cache(1024)
 def _returns_argument(node: ast.AST) -> bool:
     """Return whether a long decorator returns its argument on every path."""
     returns = [inner.value for inner in ast.walk(node) if isinstance(inner, ast.Return)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
@@ -36,6 +35,7 @@ from devfix.analysis.transfer import assignment, calls, conditions, functions, i
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
 from devfix.analysis.transfer.subscripts import subscript
+from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -172,7 +172,7 @@ def _comprehend(
     return results, is_exact
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _names_in_target(target: ast.expr) -> tuple[str, ...]:
     return tuple(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
 

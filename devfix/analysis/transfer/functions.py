@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
@@ -28,6 +27,7 @@ from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
 from devfix.analysis.transfer.summaries import Summary, places_of
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ MAX_DEPTH = 28
 MAX_NESTING = 4  # levels of nested containers that are compared
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _is_generator(node: ast.AST) -> bool:
     if isinstance(node, ast.Lambda):
         return False
@@ -53,14 +53,14 @@ def _is_generator(node: ast.AST) -> bool:
     return False
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _without_gradients(node: ast.AST) -> bool:
     """Return whether a function is decorated with ``@torch.no_grad()`` or ``@torch.inference_mode()``."""
     names = ("no_grad", "inference_mode")
     return any(name in text_of(decorator) for decorator in getattr(node, "decorator_list", ()) for name in names)
 
 
-@lru_cache(maxsize=8192)
+@node_cache(8192)
 def _makes_closures(node: ast.AST) -> bool:
     """Return whether a function contains definitions that may use its names after it returns."""
     inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Const
+from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -39,7 +39,7 @@ def start(interp: Interpreter, module: PythonModule) -> None:
         _run(interp, module, [stmt])
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def _statements(tree: ast.Module) -> tuple[tuple[ast.stmt, tuple[str, ...]], ...]:
     """Return the top-level statements with the names that they bind."""
     return tuple((stmt, tuple(_bound_names(stmt))) for stmt in tree.body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from functools import lru_cache, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
@@ -15,6 +15,7 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import TupleValue, Value, alternatives
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.overwritten import overwritten_names
 from devfix.syntax.tree import text_of, walk
 
@@ -151,7 +152,7 @@ def _leave(interp: Interpreter, orelse: list[ast.stmt], loop: Loop) -> None:
     interp.state = State.join([*loop.breaks, *([interp.state] if interp.state is not None else [])])
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
     """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from contextlib import suppress
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis import lazy_caches, scopes
@@ -26,6 +25,7 @@ from devfix.analysis.transfer import (
     operators,
 )
 from devfix.analysis.transfer.loops import for_loop, sends_to_accelerator, while_loop
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = ["declared_names", "execute"]
 MAX_PATH_SPLITS = 24
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def declared_names(function: ast.AST) -> dict[str, str]:
     """Return the names that a function declares, with ``global`` or ``nonlocal``."""
     names: dict[str, str] = {}
@@ -213,7 +213,7 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
         execute(interp, stmt.finalbody)
 
 
-@lru_cache(maxsize=4096)
+@node_cache(4096)
 def _has_effects(handler: ast.ExceptHandler) -> bool:
     kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
     return any(isinstance(node, kinds) for node in ast.walk(handler))

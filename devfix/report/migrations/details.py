@@ -63,6 +63,8 @@ def _facts(record: Record) -> Iterator[tuple[str, str]]:
     yield "files checked", str(record.checked) if record.checked else ""
     stages = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in (record.timings or {}).items())
     yield "time", f"{record.seconds:.1f} s" + (f" ({stages})" if stages else "")
+    if record.cpu_s and record.memory_mb:
+        yield "cost", f"{record.cpu_s:.1f} s of CPU, {record.memory_mb:.0f} MB"
     if record.published is not None:
         yield "patch file", record.published.path
         branch, commit = record.published.branch, record.published.commit

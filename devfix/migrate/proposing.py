@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from devfix.migrate.changes import Change, ChangeState
-from devfix.migrate.parts import record_of, with_published
+from devfix.migrate.parts.records import record_of, with_published
 from devfix.migrate.record import Published, Record
 from devfix.migrate.results import complete
 from devfix.migrate.state import Entry, State

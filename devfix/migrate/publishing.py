@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from devfix.migrate.changes import Change
 from devfix.migrate.mirrors import Mirror
-from devfix.migrate.parts import patch_of
+from devfix.migrate.parts.records import patch_of
 from devfix.migrate.record import Part, Published
 from devfix.migrate.task import Task
 from devfix.vcs.commits import Commit, check_replaceable, create_commit

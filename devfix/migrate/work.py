@@ -165,7 +165,7 @@ def _find_parts(
     files: Sequence[SourceFile],
     scans: Cache,
 ) -> None:
-    from devfix.migrate.splitting import parts_of
+    from devfix.migrate.parts.splitting import parts_of
 
     def rerun(without: Sequence[Finding]) -> Outcome:
         return fixpoint.apply(files, settings, without=without, cache=scans)

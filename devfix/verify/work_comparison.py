@@ -50,7 +50,8 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
     operator = _moved_operator(patched, original)
     if operator is not None:
         return f"the backward pass of {operator} runs on the CPU instead of on the accelerator"
-    if patched.gradients_from_cpu - original.gradients_from_cpu >= max(1, len(original.losses) / 2):
+    share = max(1.0, len(patched.losses) / max(1, len(original.losses)))  # of the training that the original reached
+    if patched.gradients_from_cpu > share * original.gradients_from_cpu:
         return (
             "a part of the forward pass runs on the CPU, from which gradients return to the accelerator "
             f"{patched.gradients_from_cpu} times instead of {original.gradients_from_cpu}"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from devfix.migrate import splitting
 from devfix.migrate.changes import Change
-from devfix.migrate.parts import part_names, patch_of, record_of
+from devfix.migrate.parts import splitting
+from devfix.migrate.parts.records import part_names, patch_of, record_of
 from devfix.migrate.record import RepositoryOutcome
 from devfix.migrate.task import Publishing, Verification
 from devfix.migrate.work import migrate

@@ -12,7 +12,7 @@ from functools import cache
 from devfix import sources
 from devfix.engine.scan import identity
 from devfix.migrate.mirrors import Checkout
-from devfix.migrate.parts import part_names
+from devfix.migrate.parts.records import part_names
 from devfix.migrate.record import Part
 from devfix.migrate.task import Publishing
 from devfix.model import Finding, Outcome, Problem, Status

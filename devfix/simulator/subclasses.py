@@ -78,9 +78,13 @@ def _unwatch() -> None:
     _handled.clear()
 
 
-def _new(cls: Any, *args: Any, **options: Any) -> Any:
-    """Replace ``Tensor.__new__``: C++ code cannot give the result of a dispatch mode another class."""
-    made: Any = torch._C.TensorBase.__new__(Tensor, *args, **options)
+def _new(*args: Any, **options: Any) -> Any:
+    """Replace ``Tensor.__new__``: C++ code cannot give the result of a dispatch mode another class.
+
+    Dynamo compares the signature with that of its own replacement, unless it is this one.
+    """
+    cls, *rest = args
+    made: Any = torch._C.TensorBase.__new__(Tensor, *rest, **options)
     return made if cls is Tensor else made.as_subclass(cls)
 
 

@@ -72,6 +72,9 @@ def test_each_method_of_a_client_sends_what_its_forge_describes(connect, pushed)
     assert forge.read_file("none.py", pull.head) is None
     assert 7 in forge.visible_lines(number)["train.py"]
     assert forge.clone_url(REPOSITORY).endswith("nets.git")
+    api.login = "devfix-bot"
+    assert (forge.account(), forge.can_push()) == ("devfix-bot", True)
+    assert forge.fork("").repository == "devfix-bot/nets"
 
     forge.post_review(pull, f"text {MARKER}", [SUGGESTION])
     (inline,), (review,) = forge.inline_comments(number), forge.reviews(number)

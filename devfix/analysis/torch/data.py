@@ -83,6 +83,8 @@ class LoaderObject(BatchSource):
             return batches.tag_origins(interp, batches.collate(interp, one), key, ())
         samples = interp.new(ListObject(default_item=one))
         batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
+        if batch == samples and isinstance(one, Unknown):
+            return batch  # a model that takes a list of samples, of which nothing is known, also moves what is in them
         host_access.note_loader(interp, self, self.flags, batch)
         device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
         if isinstance(batch, Unknown) or object_at(interp, batch, Opaque) is not None:

@@ -298,6 +298,20 @@ def test_a_batch_is_where_its_collate_function_holds_tensors(met):
     assert met(HOLDING_LOADER.format(move=".cuda()")) == []
 
 
+SAMPLES = """
+from elsewhere import Data, build
+
+model = build().cuda()
+for samples in DataLoader(Data(), collate_fn=lambda samples: samples):
+    model({given})
+"""
+
+
+def test_a_list_of_samples_of_which_nothing_is_known_is_no_tensor(met):
+    assert met(SAMPLES.format(given="samples")) == []
+    assert met(SAMPLES.format(given="torch.stack(samples).cpu()")) == ["model(torch.stack(samples).cpu())"]
+
+
 OWN_LOADER = """
 from prefetch_generator import BackgroundGenerator
 from torch.utils.data import TensorDataset, dataloader

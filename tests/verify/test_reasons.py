@@ -53,6 +53,27 @@ def test_a_failure_on_the_device_that_the_original_has_as_well_is_not_the_patchs
 
 
 @pytest.mark.parametrize(
+    ("there", "reference"),
+    [
+        pytest.param((0.9, 0.80000005, 0.7, 0.6), "original/cpu", id="rounding"),
+        pytest.param((0.9, 0.80001, 0.7, 0.6), "original/unchecked", id="precision"),
+        pytest.param((0.9, 0.8, 0.7), "original/unchecked", id="length"),
+    ],
+)
+def test_a_script_that_trains_differently_on_an_accelerator_is_held_to_that(
+    there: tuple[float, ...], reference: str
+) -> None:
+    failed = raised(
+        "RuntimeError", "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+    )
+
+    found = judged(TRAINED, original_device=failed, original_unchecked={"losses": there, "digest": "b"})
+
+    assert found.status == ("fixed" if reference == "original/cpu" else "loss-differs"), found.reason
+    assert found.reference == reference
+
+
+@pytest.mark.parametrize(
     ("stopped", "ending"),
     [
         ("time", "stopped by the time limit (raise the limit with --timeout)"),

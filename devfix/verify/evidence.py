@@ -69,12 +69,10 @@ def describe_changed_settings(run: Run, reference: Run) -> str | None:
     if "cpu" in (run.device, reference.device) or on_real_device(run, reference):
         return None
     if run.matmul_precision != reference.matmul_precision:
-        return (
-            f"the precision of products of matrices is {run.matmul_precision} instead of {reference.matmul_precision}"
-        )
+        return f"the precision of matrix products is {run.matmul_precision} instead of {reference.matmul_precision}"
     if run.device_seedings != reference.device_seedings:
         return (
-            f"the random numbers of the accelerator were seeded {run.device_seedings} times instead of "
+            f"the number of seeds for the accelerator's own generator is {run.device_seedings} instead of "
             f"{reference.device_seedings}"
         )
     return None

@@ -53,13 +53,13 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
     share = max(1.0, len(patched.losses) / max(1, len(original.losses)))  # of the training that the original reached
     if patched.gradients_from_cpu > share * original.gradients_from_cpu:
         return (
-            "a part of the forward pass runs on the CPU, from which gradients return to the accelerator "
-            f"{patched.gradients_from_cpu} times instead of {original.gradients_from_cpu}"
+            "a part of the forward pass runs on the CPU: the number of gradients that return from there is "
+            f"{patched.gradients_from_cpu} instead of {original.gradients_from_cpu}"
         )
     if patched.steps <= original.steps and patched.updates_on_cpu > original.updates_on_cpu:
         return (
-            f"optimizers update parameters on the CPU {patched.updates_on_cpu} times instead of "
-            f"{original.updates_on_cpu}"
+            "optimizers update parameters on the CPU: the number of updates there is "
+            f"{patched.updates_on_cpu} instead of {original.updates_on_cpu}"
         )
     on, off = patched.work.get("update", _NOTHING)
     expected, expected_off = original.work.get("update", _NOTHING)

@@ -14,6 +14,7 @@ from torch import Tensor
 from .errors import invalid_gradient
 from .patches import Patches
 from .tags import get_tag, reported_device
+from .work import is_trainable, mark_trained
 
 __all__ = ["patch_gradients"]
 
@@ -25,9 +26,18 @@ def patch_gradients(patches: Patches) -> None:
 
     def run(outputs: Sequence[Any], gradients: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         checked = [_checked(index, *pair) for index, pair in enumerate(zip(outputs, gradients, strict=True))]
-        return real(outputs, tuple(checked), *args, **kwargs)
+        found = real(outputs, tuple(checked), *args, **kwargs)
+        _mark_gradients(found, *args[2:3])
+        return found
 
     patches.set(autograd, "_engine_run_backward", run)
+
+
+def _mark_gradients(found: Any, inputs: Any = ()) -> None:
+    """Mark the gradients of parameters that ``torch.autograd.grad`` returns; a backward pass returns none."""
+    for gradient, source in zip(found or (), inputs):
+        if isinstance(source, Tensor) and is_trainable(source):
+            mark_trained(gradient)
 
 
 def _checked(index: int, output: Any, gradient: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Handlers of device queries: ``.device``, ``.is_cuda``, ``.get_device()``, ``.numpy()``, pinning, ``.grad`` setter."""
+"""Handlers of device queries: ``.device``, ``.is_cuda``, ``.get_device()``, ``.numpy()``, pinning, ``.grad``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Tensor
 from . import errors
 from .state import state
 from .tags import get_tag, pin, reported_device
+from .work import is_trainable, mark_trained
 
 __all__ = ["handlers"]
 
@@ -47,6 +48,19 @@ def _set_grad(func: Any, args: Any, kwargs: Any) -> Any:
         if found != expected and found.type in ("cpu", state.kind):
             raise errors.grad_device_mismatch(found, expected)
     return func(*args, **kwargs)
+
+
+def _get_grad(func: Any, args: Any, kwargs: Any) -> Any:
+    """Return a gradient as work on trained values knows it."""
+    gradient = func(*args)
+    mark_trained(gradient)
+    return gradient
+
+
+def _get_data(func: Any, args: Any, kwargs: Any) -> Any:
+    if is_trainable(args[0]):
+        mark_trained(args[0])
+    return func(*args)
 
 
 def _pin_memory(func: Any, args: Any, kwargs: Any) -> Any:
@@ -93,7 +107,9 @@ def handlers() -> dict[Any, Any]:
         Tensor.get_device: _get_device,
         torch.get_device: _get_device,
         Tensor.numpy: _numpy,
+        tensor.grad.__get__: _get_grad,
         tensor.grad.__set__: _set_grad,
+        tensor.data.__get__: _get_data,
         Tensor.pin_memory: _pin_memory,
         Tensor.is_pinned: _is_pinned,
         Tensor.record_stream: _no_effect,

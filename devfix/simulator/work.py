@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
 
-__all__ = ["WorkLedger"]
+__all__ = ["WorkLedger", "is_trainable", "mark_trained"]
 
-#: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates of parameters without
-#: gradients (optimizers, averages), and everything else (collation, metrics).
+#: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
+#: parameters and of what is computed from them (optimizers, averages, norms), and everything else (collation, metrics).
 PHASES = ("forward", "backward", "evaluation", "update", "other")
 
 _MOVES = frozenset(
@@ -31,6 +32,9 @@ _MOVES = frozenset(
         *("_pin_memory", "is_pinned", "zero_", "fill_", "ones_like", "zeros_like", "record_stream"),
     )
 )
+
+#: Moves whose result has the values of their first operand, or that of ``copy_`` of its second.
+_COPIES = frozenset(("_to_copy", "copy_", "clone", "contiguous", "lift_fresh", "detach", "_pin_memory"))
 
 _LAYERS = frozenset(
     (
@@ -100,6 +104,7 @@ class _Operator(NamedTuple):
     free: bool
     cost: _Cost | None
     is_layer: bool
+    is_copy: bool
 
 
 _operators: dict[Any, _Operator] = {}
@@ -109,7 +114,8 @@ def _operator(func: Any) -> _Operator:
     name = func._schema.name.rpartition("::")[2]
     cost = _COSTS.get(name)
     free = name in _MOVES or func.is_view or name.startswith(("sym_", "_nested_", "prim"))
-    return _operators.setdefault(func, _Operator(name, free, cost, cost is not None or name in _LAYERS))
+    is_layer = cost is not None or name in _LAYERS
+    return _operators.setdefault(func, _Operator(name, free, cost, is_layer, name in _COPIES))
 
 
 def _elements(args: Any, result: Any) -> int:
@@ -123,12 +129,39 @@ def _elements(args: Any, result: Any) -> int:
     return most
 
 
-def _reads_parameter(args: Any) -> bool:
-    for value in args:
-        first = value[0] if value.__class__ in (list, tuple) and value else value
-        if isinstance(first, Tensor) and (isinstance(first, Parameter) or (first.requires_grad and first.is_leaf)):
-            return True
-    return False
+def mark_trained(values: Any) -> None:
+    """Mark the storages of parameters, of gradients, or of what is computed from them one element at a time.
+
+    Args:
+        values: a tensor, a list of tensors, or anything else, which has no storage.
+
+    """
+    with torch._C.DisableTorchFunction():
+        for tensor in values if values.__class__ in (list, tuple) else (values,):
+            if isinstance(tensor, Tensor):
+                with suppress(NotImplementedError, RuntimeError):  # no storage
+                    tensor.untyped_storage()._is_trained = True  # type: ignore[attr-defined]  # our attribute
+
+
+def is_trainable(tensor: Tensor) -> bool:
+    """Whether a tensor is a parameter, or a leaf that gets a gradient."""
+    return isinstance(tensor, Parameter) or (tensor.requires_grad and tensor.is_leaf)
+
+
+def _trained(args: Any) -> Tensor | None:
+    """Return the first argument that is a parameter, or marked by :func:`mark_trained`; of lists, the first element."""
+    with torch._C.DisableTorchFunction():
+        for value in args:
+            first = _first(value)
+            if isinstance(first, Tensor):
+                with suppress(NotImplementedError, RuntimeError):  # no storage
+                    if is_trainable(first) or getattr(first.untyped_storage(), "_is_trained", False):
+                        return first
+    return None
+
+
+def _first(value: Any) -> Any:
+    return value[0] if value.__class__ in (list, tuple) and value else value
 
 
 def _requires_gradient(args: Any) -> bool:
@@ -151,6 +184,7 @@ class WorkLedger:
             only, such as an optimizer's step counter.
         work: for each of :data:`PHASES`, the work on accelerators and on the CPU.
         backward: for each operator of the backward passes, its calls on accelerators and on the CPU.
+        updates: for each operator of the updates, likewise.
         gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
             accelerator: a differentiable computation ran on the CPU.
 
@@ -161,6 +195,7 @@ class WorkLedger:
         self.all_operations = 0
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
         self.backward: dict[str, list[int]] = {}
+        self.updates: dict[str, list[int]] = {}
         self.gradients_from_cpu = 0
 
     def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
@@ -182,6 +217,8 @@ class WorkLedger:
         self.device_operations += on_device
         operator = _operators.get(func) or _operator(func)
         if operator.free:
+            if operator.is_copy and _trained(args) is not None:
+                mark_trained(result)
             return
         try:
             weight = operator.cost(args, result) if operator.cost else _elements(args, result)
@@ -191,8 +228,27 @@ class WorkLedger:
         if torch._C._current_graph_task_id() != -1:
             self.work["backward"][column] += weight
             self.backward.setdefault(operator.name, [0, 0])[column] += 1
-        else:
-            self.work[_phase(operator, args)][column] += weight
+            return
+        phase = self._phase(operator, args, result)
+        self.work[phase][column] += weight
+        if phase == "update":
+            self.updates.setdefault(operator.name, [0, 0])[column] += 1
+
+    def _phase(self, operator: _Operator, args: Any, result: Any) -> str:
+        has_gradients = torch.is_grad_enabled()
+        if has_gradients and _requires_gradient(args):
+            return "forward"
+        if operator.is_layer and not has_gradients:
+            return "evaluation"
+        trained = _trained(args)
+        if trained is None:
+            return "other"
+        if operator.is_layer:
+            return "evaluation"
+        first = _first(result)
+        if isinstance(first, Tensor) and first.numel() == trained.numel():
+            mark_trained(result)
+        return "update"
 
     def report_fields(self) -> dict[str, Any]:
         """Return the fields of a run's report as JSON values."""
@@ -201,13 +257,6 @@ class WorkLedger:
             "all_operations": self.all_operations,
             "work": self.work,
             "backward": self.backward,
+            "updates": self.updates,
             "gradients_from_cpu": self.gradients_from_cpu,
         }
-
-
-def _phase(operator: _Operator, args: Any) -> str:
-    if torch.is_grad_enabled():
-        return "forward" if _requires_gradient(args) else "other"
-    if operator.is_layer:
-        return "evaluation"
-    return "update" if _reads_parameter(args) else "other"

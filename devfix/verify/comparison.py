@@ -137,9 +137,22 @@ def changed_outputs(runs: Mapping[str, Run], name: str, reference: str) -> tuple
 def _all_differences(runs: Mapping[str, Run], name: str, reference: str) -> tuple[Difference, ...]:
     run, other = runs[name], runs[reference]
     again = runs.get(repeated(reference))
+    elsewhere = None if on_real_device(run, other) else _elsewhere(runs, reference)
     return differences(
-        run.outputs, other.outputs, None if again is None else again.outputs, exact=not on_real_device(run, other)
+        run.outputs,
+        other.outputs,
+        None if again is None else again.outputs,
+        exact=not on_real_device(run, other),
+        elsewhere=None if elsewhere is None else elsewhere.outputs,
     )
+
+
+def _elsewhere(runs: Mapping[str, Run], reference: str) -> Run | None:
+    """Return the complete run of the original on another device than the reference's; None if there is none."""
+    other = "original/unchecked" if reference == "original/cpu" else "original/cpu"
+    if not reference.startswith("original/") or other not in runs or not runs[other].ok:
+        return None
+    return runs[other]
 
 
 def _describe_first(changed: Sequence[Difference]) -> str:

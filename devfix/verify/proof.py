@@ -11,6 +11,7 @@ from typing import Protocol
 
 from devfix.verify.comparison import describe_dependence, repeated
 from devfix.verify.confirmation import confirm_silent_fix
+from devfix.verify.line_shifts import line_shifts
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
 from devfix.verify.probe.supervisor import DEFAULT_DISK_MB
 from devfix.verify.records import Run
@@ -128,7 +129,8 @@ def prove(
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
-        return _Trial(make_run, pool, dict(known or {})).verdict()
+        shifts = line_shifts(Path(original), Path(patched), changes or {})
+        return _Trial(make_run, pool, dict(known or {}), shifts).verdict()
 
 
 class _MakeRun(Protocol):
@@ -150,13 +152,17 @@ class _Trial:
         make: makes the run of the given name.
         pool: makes several at once.
         known: existing runs by name; they are not repeated.
+        shifts: by how many lines the patch moves lines of the source.
 
     """
 
-    def __init__(self, make: _MakeRun, pool: ThreadPoolExecutor, known: Mapping[str, Run]) -> None:
+    def __init__(
+        self, make: _MakeRun, pool: ThreadPoolExecutor, known: Mapping[str, Run], shifts: frozenset[int]
+    ) -> None:
         self._make = make
         self._pool = pool
         self._known = known
+        self._shifts = shifts
         self._runs: dict[str, Run] = {}
 
     def verdict(self) -> Verdict:
@@ -184,7 +190,11 @@ class _Trial:
         )
 
     def _add(self, started: Mapping[str, Future[Run]]) -> None:
-        self._runs.update({name: future.result() for name, future in started.items()})
+        found = {name: future.result() for name, future in started.items()}
+        for name, each in found.items():
+            if name.startswith("patched/"):
+                found[name] = replace(each, outputs=replace(each.outputs, shifts=self._shifts))
+        self._runs.update(found)
 
     def _without_noise(self, verdict: Verdict) -> Verdict:
         """Return the verdict after a second run of the reference, and runs in float64, if they may change it."""

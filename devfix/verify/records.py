@@ -162,6 +162,7 @@ class Run:
         gradients_from_cpu: gradients that were copied from the CPU to the simulated accelerator.
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
         backward: calls on accelerators and on the CPU, by operator of the backward passes.
+        updates: calls on accelerators and on the CPU, by operator of the updates of parameters.
         replaced: a function of the recorder that the script replaced; None if it replaced none.
         unsupported: features that the simulator does not model and the script used.
         stopped: the reason for stopping it, as a sentence or ``time``; None if it ended by itself.
@@ -220,6 +221,7 @@ class Run:
     gradients_from_cpu: int = 0
     work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    updates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     gradient_norms: tuple[float | None, ...] = ()
     phases: tuple[Phase, ...] = ()
     rest_of_phases: str | None = None

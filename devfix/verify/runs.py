@@ -280,6 +280,7 @@ def _stage(
         gradients=tuple(tuple(shape) for shape in report.get("gradients", ())),
         work={name: tuple(both) for name, both in report.get("work", {}).items()},
         backward={name: tuple(both) for name, both in report.get("backward", {}).items()},
+        updates={name: tuple(both) for name, both in report.get("updates", {}).items()},
         gradient_norms=tuple(report.get("gradient_norms", ())),
         phases=tuple(Phase(*each) for each in report.get("phases", ())),
         module_states=tuple(map(tuple, report.get("module_states", ()))),

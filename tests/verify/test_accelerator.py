@@ -238,7 +238,8 @@ def test_a_tolerance_does_not_hide_what_the_cpu_shows() -> None:
     ("work", "status"),
     [
         ({"other": (0, 900)}, "fixed"),  # metrics and batches may be anywhere
-        ({"update": (40, 10)}, "fixed"),  # an average of the parameters on the CPU
+        ({"update": (48, 2)}, "fixed"),
+        ({"update": (40, 10)}, "moved-to-cpu"),  # an average of the parameters on the CPU
         ({"forward": (98, 2)}, "fixed"),
         ({"forward": (80, 20)}, "moved-to-cpu"),
         ({"forward": (100, 100)}, "moved-to-cpu"),  # as much as before on the accelerator, and a copy on the CPU
@@ -259,6 +260,28 @@ def test_a_small_operator_of_the_backward_pass_is_to_stay_on_the_accelerator() -
 
     assert found.status == "moved-to-cpu"
     assert found.reason == "the backward pass of nll_loss runs on the CPU instead of on the accelerator"
+
+
+@pytest.mark.parametrize(
+    ("calls", "status"),
+    [
+        ((9, 0), "fixed"),
+        ((8, 1), "fixed"),  # a result, once
+        ((5, 4), "moved-to-cpu"),  # a part of each step
+        ((9, 4), "fixed"),  # an addition of the patch
+    ],
+)
+def test_a_small_update_at_every_step_is_to_stay_on_the_accelerator(calls: tuple[int, int], status: str) -> None:
+    found = verdict(
+        original_unchecked=losses(
+            1.0, 0.9, 0.8, 0.7, device="unchecked", work=WORK, updates={"mul": (9, 0), "add_": (40, 0)}
+        ),
+        patched_device=losses(1.0, 0.9, 0.8, 0.7, work=WORK, updates={"mul": calls, "add_": (40, 0)}),
+    )
+
+    assert found.status == status
+    if status != "fixed":
+        assert "the number of calls of mul there is 4 more than in the original" in found.reason
 
 
 def test_every_operation_counts_in_a_script_without_a_model() -> None:
@@ -294,7 +317,9 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
             for phase, both in work_done()["work"].items()
         }
 
-    assert {phase: sum(both) for phase, both in simulated.items()} == counted
+    for one in (counted, sums := {phase: sum(both) for phase, both in simulated.items()}):
+        one["other"] += one.pop("update")  # the simulator knows gradients, which are no parameters
+    assert sums == counted
     assert all(simulated[phase][0] > simulated[phase][1] == 0 for phase in ("forward", "backward", "update"))
 
 

@@ -9,6 +9,7 @@ import io
 import math
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from devfix.verify.outputs.leaves import flatten
@@ -160,8 +161,9 @@ class _Expander:
         if data is None:
             return f"{dtype} {list(shape)}, not read"
         array = array_of(dtype, shape, _gathered(data, width, int(offset), shape, tuple(map(int, _items(stride)))))
-        if key is None or math.prod(shape) * width != len(data):
-            return array  # a view of a part may become a tensor of its own when it is moved
+        excess = len(data) - math.prod(shape) * width
+        if key is None or excess:
+            return replace(array, excess=excess)  # a view of a part may become a tensor of its own when it is moved
         is_shared = (str(key), shape) in self._whole
         self._whole.add((str(key), shape))
         return Pairs([("", array), ("is_shared", True)]) if is_shared else array

@@ -112,6 +112,7 @@ class Outputs:
         omitted: number of bytes in between.
         omitted_digest: of these bytes.
         files: the files that it wrote, changed or deleted, by name.
+        shifts: by how many lines its source differs in place from that of the original, anywhere.
 
     """
 
@@ -120,6 +121,7 @@ class Outputs:
     omitted: int = 0
     omitted_digest: str = ""
     files: Mapping[str, File] = field(default_factory=dict)
+    shifts: frozenset[int] = frozenset({0})
 
     @property
     def is_evidence(self) -> bool:

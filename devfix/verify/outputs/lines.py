@@ -13,7 +13,7 @@ from devfix.verify.outputs import vocabulary
 from devfix.verify.outputs.rounding import printed_agree, same_in_float32
 from devfix.verify.outputs.vocabulary import NUMBER, VARYING, is_number
 
-__all__ = ["Change", "Line", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
+__all__ = ["Change", "Line", "Noise", "has_computed_number", "line_changes", "parse_line", "text_agrees"]
 
 _IDENTIFIER = r"(?<![\w.])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*\d)[0-9a-f]{8,}(?![\w.])"
 
@@ -40,6 +40,22 @@ class Line(NamedTuple):
     template: str
 
 
+class Noise(NamedTuple):
+    """What other runs of the original have in place of an expected text, and how the patch shifts its source.
+
+    Attributes:
+        repeated: the text in a repetition; what differs there is left out.  None if there is none.
+        elsewhere: the text on another device, which decides whether amounts of memory and numbers of lines are
+            results.  None if there is none: then they are left out.
+        shifts: by how much line numbers may differ.
+
+    """
+
+    repeated: str | None = None
+    elsewhere: str | None = None
+    shifts: frozenset[int] = frozenset({0})
+
+
 class Change(NamedTuple):
     """A line that changed, appeared (``theirs`` is None) or vanished (``ours`` is None); numbered from 1."""
 
@@ -62,31 +78,58 @@ def has_computed_number(text: str) -> bool:
     return any(is_number(token) and not token.lstrip("+-").isdigit() for token in parse_line(text).tokens)
 
 
-def text_agrees(ours: str, theirs: str, repeated: str | None, exact: bool) -> bool:
-    """Whether two single texts agree, apart from what differs by nature or between the two runs of the original."""
+def text_agrees(ours: str, theirs: str, noise: Noise, exact: bool) -> bool:
+    """Whether two single texts agree, apart from what differs by nature or between the runs of the original."""
+    repeated = noise.repeated
     if ours == theirs or (repeated is not None and _is_all_noise(theirs, repeated)):
         return True
-    if not _agrees(parse_line(ours), parse_line(theirs), _noise(theirs, repeated), exact):
+    if not _agrees(parse_line(ours), parse_line(theirs), _unreproduced(theirs, repeated), exact):
         return False
-    return _measurements_agree(ours, theirs, theirs if repeated is None else repeated, exact)
+    return _measurements_agree(ours, theirs, noise, exact)
 
 
-def _measurements_agree(ours: str, theirs: str, repeated: str, exact: bool) -> bool:
-    """Whether times and speeds agree that the repetition, whose clocks run faster, reproduces: they are results."""
-    pieces = [vocabulary.measurements(text) for text in (ours, theirs, repeated)]
+def _measurements_agree(ours: str, theirs: str, noise: Noise, exact: bool) -> bool:
+    """Whether measurements agree that the other runs of the original reproduce: they are results.
+
+    The clocks of the repetition run faster.  Amounts of memory and numbers of lines do not differ in a repetition; they
+    are results only if they do not depend on the device either.
+    """
+    texts = (ours, theirs, theirs if noise.repeated is None else noise.repeated)
+    pieces = [vocabulary.measurements(text) for text in texts]
     if len({len(each) for each in pieces}) > 1:
         return True
-    for mine, expected, again in zip(*pieces):
-        if mine != expected == again:
-            numbers = [_NUMBERS.findall(each) for each in (mine, expected)]
-            for one, other in zip(*numbers):
-                if one != other and not vocabulary.may_be_measured(other) and not _token_agrees(one, other, exact):
-                    return False
+    elsewhere: Sequence[vocabulary.Measurement | None] = ()
+    if noise.elsewhere is not None:
+        elsewhere = vocabulary.measurements(noise.elsewhere)
+    if len(elsewhere) != len(pieces[0]):
+        elsewhere = [None] * len(pieces[0])
+    for mine, expected, again, other in zip(*pieces, elsewhere):
+        is_reproduced = expected == again and (expected.kind == "time" or expected == other)
+        if mine != expected and is_reproduced and not _numbers_of_pieces_agree(mine, expected, noise.shifts, exact):
+            return False
+    return True
+
+
+def _numbers_of_pieces_agree(
+    mine: vocabulary.Measurement, expected: vocabulary.Measurement, shifts: frozenset[int], exact: bool
+) -> bool:
+    """Whether the numbers of two measurements agree; those of lines may differ as the patch shifts the source."""
+    for one, other in zip(*(_NUMBERS.findall(each.text) for each in (mine, expected))):
+        if expected.kind == "line":
+            if int(one) - int(other) not in shifts:
+                return False
+        elif one != other and not vocabulary.may_be_measured(other) and not _token_agrees(one, other, exact):
+            return False
     return True
 
 
 def line_changes(
-    ours: Sequence[str], theirs: Sequence[str], repeated: Sequence[str] | None, exact: bool
+    ours: Sequence[str],
+    theirs: Sequence[str],
+    repeated: Sequence[str] | None,
+    exact: bool,
+    elsewhere: Sequence[str] | None = None,
+    shifts: frozenset[int] = frozenset({0}),
 ) -> Iterator[Change]:
     """Yield the lines that differ.
 
@@ -95,30 +138,39 @@ def line_changes(
         theirs: the expected ones.
         repeated: those of a repetition of the expected run: what differs there is left out; None if there is none.
         exact: printed numbers must have the same digits; else they may differ by rounding.
+        elsewhere: those of the expected run's script on another device; None if it was not run there.
+        shifts: by how much the patch shifts line numbers.
 
     """
     if ours == theirs:
         return
     our_lines, their_lines = (_numbered(lines) for lines in (ours, theirs))
+    partners, unstable = _partners(their_lines, theirs if repeated is None else repeated)
+    others = {} if elsewhere is None else _partners(their_lines, elsewhere)[0]
+    noise = {index: Noise(text, others.get(index), shifts) for index, text in partners.items()}
+    yield from _changes(our_lines, their_lines, noise, unstable, exact)
+
+
+def _partners(lines: list[tuple[int, str]], other: Sequence[str]) -> tuple[dict[int, str], set[str]]:
+    """Return the lines of another run by the index of their counterpart, and the shapes of lines without one."""
+    others = _numbered(other)
+    if others == lines:
+        return {index: text for index, (_, text) in enumerate(lines)}, set()
     partners: dict[int, str] = {}
     unstable: set[str] = set()
-    if repeated is not None and repeated != theirs:
-        again = _numbered(repeated)
-        for left, right in _aligned(again, their_lines):
-            if left is not None and right is not None:
-                partners[right] = again[left][1]
-            else:
-                only = again[left or 0] if right is None else their_lines[right]
-                unstable.add(_shape(only[1]))
-    else:
-        partners = {index: text for index, (_, text) in enumerate(their_lines)}
-    yield from _changes(our_lines, their_lines, partners, unstable, exact)
+    for left, right in _aligned(others, lines):
+        if left is not None and right is not None:
+            partners[right] = others[left][1]
+        else:
+            only = others[left or 0] if right is None else lines[right]
+            unstable.add(_shape(only[1]))
+    return partners, unstable
 
 
 def _changes(
     ours: list[tuple[int, str]],
     theirs: list[tuple[int, str]],
-    partners: dict[int, str],
+    noise: dict[int, Noise],
     unstable: set[str],
     exact: bool,
 ) -> Iterator[Change]:
@@ -128,13 +180,13 @@ def _changes(
     for left, right in _aligned(ours, theirs):
         if left is not None and right is not None:
             text, expected = ours[left][1], theirs[right][1]
-            agrees = right not in partners or text_agrees(text, expected, partners[right], exact)
+            agrees = right not in noise or text_agrees(text, expected, noise[right], exact)
             if not agrees and not _is_about_device(text, expected):
                 changed.append(Change(ours[left][0], text, expected))
         elif left is not None:
             if _shape(ours[left][1]) not in unstable:
                 appeared.append(Change(ours[left][0], ours[left][1], None))
-        elif right is not None and right in partners:
+        elif right is not None and right in noise:
             vanished.append(Change(theirs[right][0], None, theirs[right][1]))
     yield from _without_moved(sorted((*changed, *appeared, *vanished), key=lambda change: change.number))
 
@@ -263,7 +315,7 @@ def _similar(one: str, other: str) -> bool:
     return 2 * common >= max(len(set(ours)), len(set(theirs)))
 
 
-def _noise(theirs: str, repeated: str | None) -> frozenset[int]:
+def _unreproduced(theirs: str, repeated: str | None) -> frozenset[int]:
     """Return the positions of the expected line's tokens that its repetition does not reproduce."""
     if repeated is None or repeated == theirs:
         return frozenset()
@@ -281,7 +333,7 @@ def _noise(theirs: str, repeated: str | None) -> frozenset[int]:
 
 
 def _is_all_noise(theirs: str, repeated: str) -> bool:
-    return repeated != theirs and len(_noise(theirs, repeated)) >= len(parse_line(theirs).tokens)
+    return repeated != theirs and len(_unreproduced(theirs, repeated)) >= len(parse_line(theirs).tokens)
 
 
 def _agrees(ours: Line, theirs: Line, noise: frozenset[int], exact: bool) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Union
 
 __all__ = ["SAMPLES", "Array", "Value", "array_of", "array_of_bytes", "array_of_numbers", "digest"]
@@ -42,6 +42,7 @@ class Array:
         shape: its dimensions.
         digest: of its bytes.
         samples: evenly spaced elements, all of them if there are few; empty if the dtype is not known.
+        excess: bytes that the file keeps with it, of the storage that it is a view of.  Not compared by ``==``.
 
     """
 
@@ -49,6 +50,7 @@ class Array:
     shape: tuple[int, ...]
     digest: str
     samples: tuple[float, ...] = ()
+    excess: int = field(default=0, compare=False)
 
     @property
     def is_floating(self) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 __all__ = [
     "ABSENT",
     "NUMBER",
     "VARYING",
+    "Measurement",
     "is_failure",
     "is_memory_key",
     "is_moment",
@@ -56,6 +58,8 @@ _LABELS = (
     r"|throughput|fps|mem|memory|allocated|reserved|pid|port|rss|vram|[a-z]+ per sec(?:ond)?)"
 )
 
+_LINE_NUMBER = r"(\bline(?:no)?[ =:]+)\d+"
+
 _LABELLED = rf"(?<![a-z])({_LABELS})(?![a-z])(?![ _-]?(?:steps?|stamps?|series)\b)([^\d,;|\n{VARYING}]{{0,24}}?)"
 
 #: Substitutions in order: pattern, replacement, flags.
@@ -73,7 +77,7 @@ _SUBSTITUTIONS = tuple(
         (rf"(?<![\w.:])(?:\d+ days?, )?{_CLOCK}(?![\w:])", VARYING, 0),
         (r'(File "[^"]*", line )\d+', rf"\1{VARYING}", 0),
         (r"(\.(?:py|ipynb)\"?:)\d+", rf"\1{VARYING}", 0),
-        (r"(\bline(?:no)?[ =:]+)\d+", rf"\1{VARYING}", 0),
+        (_LINE_NUMBER, rf"\1{VARYING}", 0),
         (rf"(?<![\w.])(?:{NUMBER}\s?{_UNITS}\s?)+(?![\w(])", VARYING, 0),
         (
             rf"{_LABELLED}{NUMBER}(?![\w])(\s*\(\s*){NUMBER}(\s*\))",
@@ -92,7 +96,9 @@ _SUBSTITUTIONS = tuple(
 
 #: The substitutions of :data:`_SUBSTITUTIONS` that replace measurements: numbers with a unit or a label.
 _MEASUREMENTS = tuple(
-    pattern for pattern, _ in _SUBSTITUTIONS if _UNITS in pattern.pattern or _LABELS in pattern.pattern
+    pattern
+    for pattern, _ in _SUBSTITUTIONS
+    if pattern.pattern == _LINE_NUMBER or _UNITS in pattern.pattern or _LABELS in pattern.pattern
 )
 
 _MEMORY = re.compile(
@@ -136,18 +142,37 @@ def neutral(line: str) -> str:
     return line
 
 
-def measurements(line: str) -> tuple[str, ...]:
-    """Return the pieces of a line that :func:`neutral` takes for times or speeds, with their labels and units.
+class Measurement(NamedTuple):
+    """A piece of a line that :func:`neutral` replaces although it may be a result.
 
-    Amounts of memory are left out: they depend on the device.
+    Attributes:
+        kind: ``time`` for times and speeds, ``memory`` for amounts of memory, ``line`` for numbers of lines.
+        text: the number or numbers, with label and unit.
+
     """
+
+    kind: str
+    text: str
+
+
+def measurements(line: str) -> tuple[Measurement, ...]:
+    """Return the pieces of a line that can be measured, or computed."""
     found = []
     if len(line) <= LONGEST and _MAY_VARY.search(line):
         for pattern, replacement in _SUBSTITUTIONS:
             if pattern in _MEASUREMENTS:
-                found += [match[0] for match in pattern.finditer(line) if not _is_memory(line[: match.end()])]
+                found += [
+                    Measurement(_kind(pattern, line[: match.end()]), match[0]) for match in pattern.finditer(line)
+                ]
             line = pattern.sub(replacement, line)
     return tuple(found)
+
+
+def _kind(pattern: re.Pattern[str], line: str) -> str:
+    """Return the kind of the measurement at the end of a line that a pattern found."""
+    if pattern.pattern == _LINE_NUMBER:
+        return "line"
+    return "memory" if _is_memory(line) else "time"
 
 
 def _is_memory(line: str) -> bool:

@@ -109,6 +109,8 @@ class Simulator:
 
 def preload() -> None:
     """Do once, before processes fork from this one, what is the same for all simulators."""
+    import torch._functorch.aot_autograd  # the compilers that it has are replaced where it is loaded
+
     kernels()
     set_tag_default()
     preload_overrides()

@@ -216,8 +216,9 @@ class _Trial:
             done: Future[Run] = Future()
             done.set_result(self._known[name])
             return done
-        options = {"float64": float64, "unobserved": unobserved, "fast_clocks": fast_clocks, "held": self._held}
-        return self._pool.submit(self._make, of or name, **options)
+        return self._pool.submit(
+            self._make, of or name, float64=float64, unobserved=unobserved, fast_clocks=fast_clocks, held=self._held
+        )
 
     def _add(self, started: Mapping[str, Future[Run]]) -> None:
         found = {name: future.result() for name, future in started.items()}

@@ -46,7 +46,7 @@ def hold_clocks(speed: int = 1) -> None:
         setattr(module, name, _with_default(getattr(time, name), seconds))
     real_format = time.strftime
     module.strftime = lambda form, moment=None: real_format(form, module.localtime() if moment is None else moment)
-    _hold_datetime(lambda: now_ns() / 1e9)
+    _hold_datetime()
 
 
 def _held_clock(real_ns: Callable[[], int], speed: int) -> Callable[[], int]:
@@ -70,49 +70,56 @@ def _with_default(real: Callable[[float], Any], seconds: Callable[[float | None]
     return lambda given=None: real(seconds(given))
 
 
-def _hold_datetime(now: Callable[[], float]) -> None:
-    """Replace ``datetime.datetime`` and ``datetime.date`` by classes of the same instances, whose clock is held."""
-    real_datetime, real_date = datetime.datetime, datetime.date
+class _Moment(type):
+    """Class of a class whose instances are those of ``real``."""
 
-    class Moment(type):
-        real: type = object
+    real: type
 
-        def __instancecheck__(cls, instance: object) -> bool:
-            return isinstance(instance, cls.real)
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.real)
 
-        def __subclasscheck__(cls, other: type) -> bool:
-            return issubclass(other, cls.real)
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.real)
 
-    class HeldDatetime(real_datetime, metaclass=Moment):
-        real = real_datetime
 
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            return real_datetime.__new__(real_datetime if cls is HeldDatetime else cls, *args, **kwargs)
+class _HeldDatetime(datetime.datetime, metaclass=_Moment):
+    """``datetime.datetime`` with a clock that is held; it makes ordinary instances."""
 
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return real_datetime.fromtimestamp(now(), tz)
+    real = datetime.datetime
 
-        @classmethod
-        def today(cls) -> Any:
-            return real_datetime.fromtimestamp(now())
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.real.__new__(cls.real if cls is _HeldDatetime else cls, *args, **kwargs)
 
-        @classmethod
-        def utcnow(cls) -> Any:
-            return real_datetime.fromtimestamp(now(), datetime.timezone.utc).replace(tzinfo=None)
+    @classmethod
+    def now(cls, tz: Any = None) -> Any:
+        return cls.real.fromtimestamp(time.time(), tz)
 
-    class HeldDate(real_date, metaclass=Moment):
-        real = real_date
+    @classmethod
+    def today(cls) -> Any:
+        return cls.real.fromtimestamp(time.time())
 
-        def __new__(cls, *args: Any, **kwargs: Any) -> Any:
-            return real_date.__new__(real_date if cls is HeldDate else cls, *args, **kwargs)
+    @classmethod
+    def utcnow(cls) -> Any:
+        return cls.real.fromtimestamp(time.time(), datetime.timezone.utc).replace(tzinfo=None)
 
-        @classmethod
-        def today(cls) -> Any:
-            return real_date.fromtimestamp(now())
 
+class _HeldDate(datetime.date, metaclass=_Moment):
+    """``datetime.date`` with a clock that is held; it makes ordinary instances."""
+
+    real = datetime.date
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.real.__new__(cls.real if cls is _HeldDate else cls, *args, **kwargs)
+
+    @classmethod
+    def today(cls) -> Any:
+        return cls.real.fromtimestamp(time.time())
+
+
+def _hold_datetime() -> None:
+    """Replace the classes of :mod:`datetime` that read the clock, under the names of the real ones."""
     module: Any = datetime
-    for name, held in (("datetime", HeldDatetime), ("date", HeldDate)):
+    for name, held in (("datetime", _HeldDatetime), ("date", _HeldDate)):
         held.__name__ = held.__qualname__ = name
         held.__module__ = "datetime"
         setattr(module, name, held)

@@ -22,6 +22,49 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "data-and-options-of-an-object-that-is-no-module": """
+import registry
+
+
+class Hub(nn.Module):
+    def __init__(self, options, task, model):
+        super().__init__()
+        self.task, self.model = task, model
+        self.options = options
+
+    def batches(self, sentences):
+        counts = torch.LongTensor([len(each) for each in sentences])
+        return self.task.make_batches(self.task.build_dataset(sentences, counts), limits=self.options["limits"])
+
+    def generate(self, sentences):
+        generator = self.task.assemble(self.model, self.options["generation"])
+        for batch in self.batches(sentences):
+            generator(batch)
+
+
+state = torch.load("hub.pt", map_location="cpu")
+hub = Hub(state["options"], registry.setup(state["task"]), nn.Linear(4, 4))
+hub.to(device)
+hub.generate([[1, 2], [3]])
+""",
+    "lengths-for-code-that-cannot-be-read": """
+import registry
+
+
+class Hub(nn.Module):
+    def __init__(self, task):
+        super().__init__()
+        self.task = task
+
+    def batches(self, sentences):
+        lengths = torch.LongTensor([len(each) for each in sentences])
+        return self.task.ordered(sentences, lengths)
+
+
+hub = Hub(registry.setup("summary"))
+hub.to(device)
+hub.batches([[1, 2], [3]])
+""",
     "scalar-by-index": """
 import matplotlib.pyplot as plt
 

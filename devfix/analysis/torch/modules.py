@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -227,6 +228,8 @@ def call_leaf(
         for operand in tensors_in(interp, value, argument)
     ]
     opaque = obj.is_opaque
+    if opaque:
+        operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
     if not operands and opaque:
         return UNKNOWN
@@ -243,6 +246,14 @@ def _compared(
     if bound is not None:
         return [(argument.value, argument.text) for argument in bound.with_word("On", "Scalar")]
     return list(zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False))
+
+
+_LENGTHS = frozenset(("len", "lens", "length", "lengths"))
+
+
+def _is_length(operand: OperandSet) -> bool:
+    """Return whether an operand is called lengths, which code that cannot be read may want on the CPU, or not use."""
+    return any(not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", each.text.lower())) for _, each in operand.alternatives)
 
 
 def _shaped(word: Word, tensor: Tensor) -> Value:

@@ -56,8 +56,8 @@ from dataclasses import replace
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Origin
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.scopes import condition_of
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import under_if
 from devfix.fixes.tensors.batch_moves import batch_fixes
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings, name_of
 from devfix.fixes.tensors.whole_object import whole_object_fixes
@@ -92,7 +92,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     moved_conditionally = {
         (t.origin.site_id, t.origin.path)
         for t in observations.transfers
-        if t.device == "accelerator" and under_if(t.point)
+        if t.device == "accelerator" and condition_of(t.point) is not None
     }
     for key, items in uses.items():
         misplaced_items = []

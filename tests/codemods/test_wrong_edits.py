@@ -22,6 +22,32 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "moved-under-sizes-that-cover-all-paths": """
+class Clusters:
+    def __init__(self, size, device):
+        self.size, self.device = size, device
+
+    def fit(self, rows):
+        count = rows.shape[0]
+        centers = rows[: self.size].to(self.device)
+        if count // 2 <= self.size < count:
+            rows = rows[torch.randint(0, count, [self.size])].to(self.device)
+        elif self.size >= count:
+            rows = rows.to(self.device)
+        for _ in range(9):
+            if self.size < count // 2:
+                some = rows[torch.randint(0, count, [self.size])].to(self.device)
+            else:
+                some = rows
+            centers = centers + (some @ centers.t()).mean()
+        return centers
+
+
+features = np.load("features.npy")
+clusters = Clusters(int(np.sqrt(features.shape[1])), device)
+features = torch.from_numpy(features)
+clusters.fit(features)
+""",
     "data-and-options-of-an-object-that-is-no-module": """
 import registry
 

@@ -100,7 +100,7 @@ class ModuleObject(Module):
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
             return Builtin(pointer, name)  # PyTorch's layers have no submodules
         if self.is_opaque and (name.endswith("_") or name.startswith(_SETTERS + _MAKERS)):
-            return UNKNOWN  # ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``, ``task.build_dataset(lengths)``
+            return UNKNOWN  # ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``, ``task.make_batches(sizes)``
         if self.is_opaque and not name.startswith("_"):
             return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
         return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)

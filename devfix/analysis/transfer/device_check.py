@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.observations.execution import OperandsCompared
+from devfix.analysis.scopes import condition_of
 from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.transfer.placeholders import is_placeholder
 
@@ -194,7 +195,7 @@ def check_same_device(
             takes_numbers,
             any(one.always_conflicts_with(other) for one in operands for other in operands),
         )
-        if interp.observations.is_new(*_identity(found)):
+        if not _is_moved_on_condition(interp, found) and interp.observations.is_new(*_identity(found)):
             interp.observations.mismatches.append(replace(found, point=interp.point(node, with_state=True)))
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
@@ -205,6 +206,23 @@ def _is_declined(interp: Interpreter) -> bool:
     """Return whether the path uses no accelerator: what is on the CPU is right there, and what is not is elsewhere."""
     scenario = interp.scenario
     return not (scenario.no_accelerator or scenario.multi_accelerator) and declines_accelerator(interp.now)
+
+
+def _is_moved_on_condition(interp: Interpreter, found: DeviceMismatch) -> bool:
+    """Return whether functions on the call stack move what is on the CPU under several conditions on something else.
+
+    The conditions may cover all paths that lead to the operation.
+    """
+    if found.on_every_path:
+        return False
+    functions = {call_frame.activation.node for call_frame in found.point.call_stack}
+    conditions: dict[Origin, set[ast.If]] = {}
+    for transfer in interp.observations.transfers:
+        condition = condition_of(transfer.point)
+        if transfer.point.call_frame.activation.node in functions and condition is not None:
+            conditions.setdefault(transfer.origin, set()).add(condition)
+    origins = {origin for operand in found.cpu for origin in operand.origins}
+    return bool(origins) and all(len(conditions.get(origin, ())) > 1 for origin in origins)
 
 
 def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:

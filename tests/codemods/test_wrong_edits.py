@@ -22,6 +22,47 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "a-check-of-the-value-decides": """
+import pictures
+
+
+def is_map(x):
+    return isinstance(x, torch.Tensor) and len(x.shape) == 4 and x.shape[1] > 3
+
+
+def captions(texts):
+    return torch.tensor(np.stack([pictures.draw(text) for text in texts]))
+
+
+model = pictures.load()
+model.eval()
+model.to(device)
+for batch in pictures.batches():
+    labels = torch.tensor(batch["labels"]).to(device)
+    if pictures.KIND == "text":
+        labels = captions(batch["captions"])
+    if is_map(labels):
+        pictures.save(model.to_rgb(labels))
+""",
+    "parts-of-objects-that-wrap-tensors": """
+import geometry
+
+
+class Points:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __getitem__(self, index):
+        return Points(self.x[index], self.y[index])
+
+    def scaled(self, size):
+        return Points(self.x * size.x, self.y * size.y)
+
+
+points = Points(*geometry.load("points.npz"))
+size = Points(torch.ones(3, device=device), torch.ones(3, device=device))
+print(points[..., None].scaled(size[..., None]).x)
+""",
     "moved-under-sizes-that-cover-all-paths": """
 class Clusters:
     def __init__(self, size, device):

@@ -22,6 +22,41 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "a-part-of-a-module-that-cannot-be-read-is-moved": """
+import vocoders
+
+
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def load(name):
+    if name == "hub":
+        vocoder = torch.hub.load("vocoders", name)
+        vocoder.decoder.eval()
+        vocoder.decoder.to(device)
+    else:
+        vocoder = Generator().to(device)
+    return vocoder
+
+
+def infer(frames, vocoder, name):
+    if name == "hub":
+        waves = vocoder.inverse(frames)
+    else:
+        waves = vocoder(frames)
+    return waves.cpu().numpy()
+
+
+vocoder = load(vocoders.NAME)
+for _ in range(3):
+    print(infer(torch.ones(3, 4, device=device), vocoder, vocoders.NAME))
+""",
     "a-check-of-the-value-decides": """
 import pictures
 

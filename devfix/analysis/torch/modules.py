@@ -47,6 +47,7 @@ __all__ = [
     "call_leaf",
     "call_sequential",
     "forget_device",
+    "forget_wrappers",
     "is_registered",
     "move",
     "moved_field",
@@ -81,6 +82,18 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
         default_item = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
         moved_object = replace(obj, fields=fields, default_item=default_item, devices=frozenset({device}))
         interp.now.write(part.id, replace(moved_object, last_moved_at=point))
+
+
+def forget_wrappers(interp: Interpreter, pointer: Pointer) -> None:
+    """Make the device of opaque modules unknown of which the program moves a part: ``vocoder.decoder.to(device)``.
+
+    What they have besides is not known, and the part may be all of it.
+    """
+    for parent in interp.heap_object(pointer).parents:
+        module = module_at(interp, parent)
+        if module is not None and module.is_opaque and module.cls is None and CPU in module.devices:
+            interp.now.update(parent, devices=frozenset({UNKNOWN_DEVICE}))
+            forget_wrappers(interp, parent)
 
 
 def moved_field(value: Value, device: Device, custom: bool = False) -> Value:

@@ -266,3 +266,15 @@ Encoding()(torch.ones(3).cuda())
 def test_a_table_without_entries_is_a_placeholder(met):
     assert met(TABLE.format(size="0, 0")) == []
     assert met(TABLE.format(size="0, 4")) == ["return x + self.table[:, :2].repeat(3, 1)"]
+
+
+@pytest.mark.parametrize(("size", "expected"), [("x.size(0), 0", []), ("0, 4", ["fc(code)"]), ("3, 4", ["fc(code)"])])
+def test_rows_without_features_are_a_placeholder(met, size, expected):
+    program = f"""
+        x = torch.ones(3, 4).cuda()
+        fc = nn.Linear(4, 4).cuda()
+        code = torch.empty({size})
+        fc(code)
+        """
+
+    assert met(program) == expected

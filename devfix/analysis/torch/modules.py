@@ -89,7 +89,7 @@ def forget_wrappers(interp: Interpreter, pointer: Pointer) -> None:
 
     What they have besides is not known, and the part may be all of it.
     """
-    for parent in interp.heap_object(pointer).parents:
+    for parent in _at(interp, pointer).parents:
         module = module_at(interp, parent)
         if module is not None and module.is_opaque and module.cls is None and CPU in module.devices:
             interp.now.update(parent, devices=frozenset({UNKNOWN_DEVICE}))

@@ -22,6 +22,51 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "moved-whichever-of-three-objects-it-is": """
+import argparse
+import os
+
+from torchmetrics import F1Score
+from torchmetrics.detection.mean_ap import MeanAveragePrecision
+
+
+class Logged:
+    def __init__(self, task):
+        self.score = F1Score(task=task)
+
+    def to(self, device):
+        self.score = self.score.to(device)
+        return self
+
+    def __call__(self, found, wanted):
+        return self.score(found, wanted)
+
+
+class Trainer:
+    def __init__(self, metric):
+        self.gpu = int(os.environ["LOCAL_RANK"])
+        self.metric = metric.to(f"cuda:{self.gpu}")
+
+    def test(self, batches):
+        for found, wanted in batches:
+            print(self.metric(found.to(self.gpu), wanted.to(self.gpu)))
+
+
+def main(args):
+    if args.kind == "detector":
+        metric = MeanAveragePrecision()
+    elif args.binary:
+        metric = Logged("binary")
+    else:
+        metric = Logged("multiclass")
+    Trainer(metric).test([(torch.ones(3), torch.ones(3))])
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind")
+parser.add_argument("--binary", action="store_true")
+main(parser.parse_args())
+""",
     "a-part-of-a-module-that-cannot-be-read-is-moved": """
 import vocoders
 

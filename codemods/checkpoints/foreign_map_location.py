@@ -130,7 +130,8 @@ def _uses(observations: Observations, loading: Loading) -> Iterator[_Use]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             is_loaded_here = operand.origins and all(b.kind == "load" and b.site_id == index for b in operand.origins)
-            if is_loaded_here:
+            is_tensor = not mismatch.opaque or operand.is_certain or _is_saved(observations, operand)
+            if is_loaded_here and is_tensor:
                 yield mismatch.point, mismatch, operand
 
 

@@ -63,8 +63,9 @@ from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Pointer
 from devfix.analysis.observations import DeviceMismatch, Subscription
 from devfix.analysis.observations.execution import ModuleMoved
+from devfix.analysis.scopes import condition_of
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import enclosing, under_if
+from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.restore_device import OffloadedUse, has_hooks, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
@@ -187,7 +188,9 @@ def _may_not_happen(use: OffloadedUse) -> bool:
     Whoever caches the results of an encoder and sends it to the CPU asks later whether there is a cached result.
     """
     return use.mismatch.latent or (
-        under_if(use.moved) and under_if(use.mismatch.point) and not _share_a_condition(use.moved, use.mismatch.point)
+        condition_of(use.moved) is not None
+        and condition_of(use.mismatch.point) is not None
+        and not _share_a_condition(use.moved, use.mismatch.point)
     )
 
 

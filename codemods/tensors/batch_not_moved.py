@@ -50,15 +50,14 @@ page-locked memory.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Origin
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.scopes import condition_of
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import under_if
 from devfix.fixes.tensors.batch_moves import batch_fixes
 from devfix.fixes.tensors.misplaced_items import MisplacedItem, moved_siblings, name_of
 from devfix.fixes.tensors.whole_object import whole_object_fixes
@@ -80,7 +79,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
-                if origin.kind not in ("batch", "made") or (mismatch.opaque and _is_length(operand.text)):
+                if origin.kind not in ("batch", "made"):
                     continue
                 if _may_be_a_number(mismatch, operand, origin):
                     continue
@@ -93,7 +92,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     moved_conditionally = {
         (t.origin.site_id, t.origin.path)
         for t in observations.transfers
-        if t.device == "accelerator" and under_if(t.point)
+        if t.device == "accelerator" and condition_of(t.point) is not None
     }
     for key, items in uses.items():
         misplaced_items = []
@@ -151,13 +150,7 @@ def _may_be_a_number(mismatch: DeviceMismatch, operand: Operand, origin: Origin)
     return mismatch.takes_numbers and not operand.is_certain and len(origin.path) >= _DEPTH_OF_NUMBERS
 
 
-def _is_length(text: str) -> bool:
-    """Return whether an expression names lengths, which models that cannot be read may want on the CPU, or not use."""
-    return not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
-
-
 _DEPTH_OF_NUMBERS = 3  # tensors are rarely nested as deep
-_LENGTHS = frozenset(("len", "lens", "length", "lengths"))
 
 
 def _is_input(

@@ -30,6 +30,7 @@ from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = [
     "asks_for_accelerator",
+    "condition_of",
     "device_of",
     "devices_differ",
     "is_device",
@@ -92,6 +93,17 @@ def is_index(value: Value | None) -> bool:
 def asks_for_accelerator(test: ast.expr) -> bool:
     """Return whether a condition is on the accelerator: ``args.cuda``, ``use_gpu``, ``torch.cuda.is_available()``."""
     return bool(set(_WORDS.findall(text_of(test).lower())) & _ACCELERATOR_WORDS)
+
+
+def condition_of(point: ProgramPoint) -> ast.If | None:
+    """Return the outermost ``if`` on more than the accelerator around a program point, inside its function."""
+    found = None
+    for parent in point.tree.ancestors(point.stmt):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            break
+        if isinstance(parent, ast.If) and not asks_for_accelerator(parent.test):
+            found = parent
+    return found
 
 
 _WORDS = re.compile(r"[a-z]+")

@@ -7,7 +7,7 @@ import builtins
 
 from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.scopes import asks_for_accelerator, visible
+from devfix.analysis.scopes import visible
 from devfix.syntax.tree import SourceTree, names_in
 
 __all__ = [
@@ -19,16 +19,9 @@ __all__ = [
     "inside_module",
     "read_expression",
     "same_function",
-    "under_if",
 ]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
-
-
-def under_if(point: ProgramPoint) -> bool:
-    """Return whether an ``if`` on more than the accelerator encloses a program point, inside its function."""
-    tests = [stmt.test for stmt in enclosing(point.tree, point.stmt, (ast.If,)) if isinstance(stmt, ast.If)]
-    return not all(asks_for_accelerator(test) for test in tests)
 
 
 def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:

@@ -162,6 +162,26 @@ def test_a_side_that_may_be_anywhere_meets_nothing(met):
     assert met(program) == ["print(x + torch.ones(3))", 'print(x + torch.ones(3, device="cuda"))']
 
 
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [("is_map(x)", []), ("isinstance(x, torch.Tensor)", ["print(x + there)"]), ("is_map(y)", ["print(x + there)"])],
+)
+def test_a_check_of_the_value_may_hold_for_those_on_the_accelerator_only(met, test, expected):
+    program = f"""
+        import pictures
+        from pictures import is_map
+        there = y = torch.ones(3, device="cuda")
+        for each in pictures.load():
+            x = torch.ones(3, device="cuda")
+            if each.caption:
+                x = torch.ones(3)
+            if {test}:
+                print(x + there)
+        """
+
+    assert met(program) == expected
+
+
 def test_two_sides_that_depend_on_the_same_thing_do_not_meet(met):
     program = """
         x, y = torch.ones(3), torch.ones(3)
@@ -246,3 +266,15 @@ Encoding()(torch.ones(3).cuda())
 def test_a_table_without_entries_is_a_placeholder(met):
     assert met(TABLE.format(size="0, 0")) == []
     assert met(TABLE.format(size="0, 4")) == ["return x + self.table[:, :2].repeat(3, 1)"]
+
+
+@pytest.mark.parametrize(("size", "expected"), [("x.size(0), 0", []), ("0, 4", ["fc(code)"]), ("3, 4", ["fc(code)"])])
+def test_rows_without_features_are_a_placeholder(met, size, expected):
+    program = f"""
+        x = torch.ones(3, 4).cuda()
+        fc = nn.Linear(4, 4).cuda()
+        code = torch.empty({size})
+        fc(code)
+        """
+
+    assert met(program) == expected

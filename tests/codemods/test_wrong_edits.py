@@ -22,6 +22,196 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 """
 
 LEFT_ALONE = {
+    "moved-whichever-of-three-objects-it-is": """
+import argparse
+import os
+
+from torchmetrics import F1Score
+from torchmetrics.detection.mean_ap import MeanAveragePrecision
+
+
+class Logged:
+    def __init__(self, task):
+        self.score = F1Score(task=task)
+
+    def to(self, device):
+        self.score = self.score.to(device)
+        return self
+
+    def __call__(self, found, wanted):
+        return self.score(found, wanted)
+
+
+class Trainer:
+    def __init__(self, metric):
+        self.gpu = int(os.environ["LOCAL_RANK"])
+        self.metric = metric.to(f"cuda:{self.gpu}")
+
+    def test(self, batches):
+        for found, wanted in batches:
+            print(self.metric(found.to(self.gpu), wanted.to(self.gpu)))
+
+
+def main(args):
+    if args.kind == "detector":
+        metric = MeanAveragePrecision()
+    elif args.binary:
+        metric = Logged("binary")
+    else:
+        metric = Logged("multiclass")
+    Trainer(metric).test([(torch.ones(3), torch.ones(3))])
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind")
+parser.add_argument("--binary", action="store_true")
+main(parser.parse_args())
+""",
+    "a-part-of-a-module-that-cannot-be-read-is-moved": """
+import vocoders
+
+
+class Generator(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 4)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+def load(name):
+    if name == "hub":
+        vocoder = torch.hub.load("vocoders", name)
+        vocoder.decoder.eval()
+        vocoder.decoder.to(device)
+    else:
+        vocoder = Generator().to(device)
+    return vocoder
+
+
+def infer(frames, vocoder, name):
+    if name == "hub":
+        waves = vocoder.inverse(frames)
+    else:
+        waves = vocoder(frames)
+    return waves.cpu().numpy()
+
+
+vocoder = load(vocoders.NAME)
+for _ in range(3):
+    print(infer(torch.ones(3, 4, device=device), vocoder, vocoders.NAME))
+""",
+    "a-check-of-the-value-decides": """
+import pictures
+
+
+def is_map(x):
+    return isinstance(x, torch.Tensor) and len(x.shape) == 4 and x.shape[1] > 3
+
+
+def captions(texts):
+    return torch.tensor(np.stack([pictures.draw(text) for text in texts]))
+
+
+model = pictures.load()
+model.eval()
+model.to(device)
+for batch in pictures.batches():
+    labels = torch.tensor(batch["labels"]).to(device)
+    if pictures.KIND == "text":
+        labels = captions(batch["captions"])
+    if is_map(labels):
+        pictures.save(model.to_rgb(labels))
+""",
+    "parts-of-objects-that-wrap-tensors": """
+import geometry
+
+
+class Points:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+    def __getitem__(self, index):
+        return Points(self.x[index], self.y[index])
+
+    def scaled(self, size):
+        return Points(self.x * size.x, self.y * size.y)
+
+
+points = Points(*geometry.load("points.npz"))
+size = Points(torch.ones(3, device=device), torch.ones(3, device=device))
+print(points[..., None].scaled(size[..., None]).x)
+""",
+    "moved-under-sizes-that-cover-all-paths": """
+class Clusters:
+    def __init__(self, size, device):
+        self.size, self.device = size, device
+
+    def fit(self, rows):
+        count = rows.shape[0]
+        centers = rows[: self.size].to(self.device)
+        if count // 2 <= self.size < count:
+            rows = rows[torch.randint(0, count, [self.size])].to(self.device)
+        elif self.size >= count:
+            rows = rows.to(self.device)
+        for _ in range(9):
+            if self.size < count // 2:
+                some = rows[torch.randint(0, count, [self.size])].to(self.device)
+            else:
+                some = rows
+            centers = centers + (some @ centers.t()).mean()
+        return centers
+
+
+features = np.load("features.npy")
+clusters = Clusters(int(np.sqrt(features.shape[1])), device)
+features = torch.from_numpy(features)
+clusters.fit(features)
+""",
+    "data-and-options-of-an-object-that-is-no-module": """
+import registry
+
+
+class Hub(nn.Module):
+    def __init__(self, options, task, model):
+        super().__init__()
+        self.task, self.model = task, model
+        self.options = options
+
+    def batches(self, sentences):
+        counts = torch.LongTensor([len(each) for each in sentences])
+        return self.task.make_batches(self.task.build_dataset(sentences, counts), limits=self.options["limits"])
+
+    def generate(self, sentences):
+        generator = self.task.assemble(self.model, self.options["generation"])
+        for batch in self.batches(sentences):
+            generator(batch)
+
+
+state = torch.load("hub.pt", map_location="cpu")
+hub = Hub(state["options"], registry.setup(state["task"]), nn.Linear(4, 4))
+hub.to(device)
+hub.generate([[1, 2], [3]])
+""",
+    "lengths-for-code-that-cannot-be-read": """
+import registry
+
+
+class Hub(nn.Module):
+    def __init__(self, task):
+        super().__init__()
+        self.task = task
+
+    def batches(self, sentences):
+        lengths = torch.LongTensor([len(each) for each in sentences])
+        return self.task.ordered(sentences, lengths)
+
+
+hub = Hub(registry.setup("summary"))
+hub.to(device)
+hub.batches([[1, 2], [3]])
+""",
     "scalar-by-index": """
 import matplotlib.pyplot as plt
 

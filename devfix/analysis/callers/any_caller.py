@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +44,7 @@ from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.model import Coverage
-from devfix.syntax.tree import walk
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -280,7 +280,8 @@ class _AnyCaller:
         if isinstance(mover, Function):
             interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
         elif module_at(interp, instance) is not None:
-            modules.move(interp, instance, ACCELERATOR, node)
+            stays = _sends_own_tensors(cls.node, interp.heap_object(instance).fields)
+            modules.move(interp, instance, UNKNOWN_DEVICE if stays else ACCELERATOR, node)
             for _, part in list(module_tree.named_modules(interp, instance)):
                 self._settle_weights(part)
         else:
@@ -317,6 +318,20 @@ class _AnyCaller:
 def _is_private(name: str) -> bool:
     """Return whether a name is private: its callers are in the project, and leave out nothing that they know."""
     return name.startswith("_") and not name.startswith("__")
+
+
+def _sends_own_tensors(cls: ast.ClassDef, fields: Mapping[str, Value]) -> bool:
+    """Return whether a module sends its own buffers or parameters to the accelerator: ``self.basis.cuda()``.
+
+    Its author keeps it on the CPU, so its callers need not move it.
+    """
+    own = {name for name, value in fields.items() if modules.is_registered(value)}
+    return any(
+        isinstance(part, ast.Attribute) and part.attr in own and text_of(part) == f"self.{part.attr}"
+        for node in walk(cls)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
+        for part in walk(node.func.value)
+    )
 
 
 def _names_accelerator(function: ast.AST) -> bool:

@@ -156,6 +156,10 @@ def sample_of(interp: Interpreter, cls: ClassValue | None, dataset: Pointer, nod
     return UNKNOWN
 
 
+def _is_of(interp: Interpreter, value: Value, cls: ClassValue | None) -> bool:
+    return isinstance(value, Pointer) and cls is not None and interp.heap_object(value).cls == cls
+
+
 def item_by_method(
     interp: Interpreter, cls: ClassValue | None, pointer: Pointer, name: str | None, node: ast.Subscript
 ) -> Value | None:
@@ -165,6 +169,6 @@ def item_by_method(
         return None
     call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
     result = interp.call(getter, [Const(name) if name is not None else Number("index")], {}, call)
-    if not isinstance(result, (Tensor, TupleValue, Pointer)):
-        return result
+    if not isinstance(result, (Tensor, TupleValue, Pointer)) or _is_of(interp, result, cls):
+        return result  # ``points[0]`` of a class that wraps tensors is no item of a dataset
     return batches.tag_origins(interp, result, data_sources.source_key(interp, "batch", node), ())

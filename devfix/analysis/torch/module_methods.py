@@ -31,7 +31,7 @@ from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
 from devfix.models.index import root_of
-from devfix.models.names import INFERENCE_METHODS
+from devfix.models.names import INFERENCE_METHODS, MODULE_METHODS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -56,6 +56,7 @@ def module_method(
         for device in known:
             scenarios.record_placement(interp, node, device)
             modules.move(interp, pointer, device, node)
+            modules.forget_wrappers(interp, pointer)
         interp.observe(ModuleMoved(pointer, tuple(known), node))
         if len(known) > 1:
             for _, part in module_tree.named_modules(interp, pointer):
@@ -126,7 +127,9 @@ def module_method(
     if name == "state_dict":
         parameter = Tensor(module_tree.weights_device(interp, pointer), (Origin("parameter", pointer.id),))
         return interp.new(DictObject(default_item=parameter))
-    return pointer if name not in ("get_classifier",) else module_tree.opaque_child(interp, pointer, "head")
+    if name == "get_classifier":
+        return module_tree.opaque_child(interp, pointer, "head")
+    return pointer if name in MODULE_METHODS else UNKNOWN
 
 
 def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:

@@ -40,6 +40,7 @@ _SIZES = frozenset(
 )
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
+_MAKERS = ("add_", "build_", "create_", "log_", "make_", "prepare_", "register_", "save_")  # and that compute nothing
 _PLAIN_NAMES = frozenset(
     "config hparams name cfg args opt dataset datasets vocab tokenizer processor logger trainer".split()
 )  # of an opaque module's attributes that are no modules
@@ -98,8 +99,8 @@ class ModuleObject(Module):
             return Builtin(pointer, name)  # their methods take indices, which may be on another device
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
             return Builtin(pointer, name)  # PyTorch's layers have no submodules
-        if self.is_opaque and (name.endswith("_") or name.startswith(_SETTERS)):
-            return UNKNOWN  # a method that writes values: ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``
+        if self.is_opaque and (name.endswith("_") or name.startswith(_SETTERS + _MAKERS)):
+            return UNKNOWN  # ``module.weight_or_part.copy_(x)``, ``part.initialize(x)``, ``task.make_batches(sizes)``
         if self.is_opaque and not name.startswith("_"):
             return UNKNOWN if name in _PLAIN_NAMES else module_tree.opaque_child(interp, pointer, name)
         return UNKNOWN if self.cls is not None and self.weights else Builtin(pointer, name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
@@ -46,6 +47,7 @@ __all__ = [
     "call_leaf",
     "call_sequential",
     "forget_device",
+    "forget_wrappers",
     "is_registered",
     "move",
     "moved_field",
@@ -80,6 +82,18 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
         default_item = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
         moved_object = replace(obj, fields=fields, default_item=default_item, devices=frozenset({device}))
         interp.now.write(part.id, replace(moved_object, last_moved_at=point))
+
+
+def forget_wrappers(interp: Interpreter, pointer: Pointer) -> None:
+    """Make the device of opaque modules unknown of which the program moves a part: ``vocoder.decoder.to(device)``.
+
+    What they have besides is not known, and the part may be all of it.
+    """
+    for parent in _at(interp, pointer).parents:
+        module = module_at(interp, parent)
+        if module is not None and module.is_opaque and module.cls is None and CPU in module.devices:
+            interp.now.update(parent, devices=frozenset({UNKNOWN_DEVICE}))
+            forget_wrappers(interp, parent)
 
 
 def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
@@ -227,6 +241,8 @@ def call_leaf(
         for operand in tensors_in(interp, value, argument)
     ]
     opaque = obj.is_opaque
+    if opaque:
+        operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
     if not operands and opaque:
         return UNKNOWN
@@ -243,6 +259,14 @@ def _compared(
     if bound is not None:
         return [(argument.value, argument.text) for argument in bound.with_word("On", "Scalar")]
     return list(zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False))
+
+
+_LENGTHS = frozenset(("len", "lens", "length", "lengths"))
+
+
+def _is_length(operand: OperandSet) -> bool:
+    """Return whether an operand is called lengths, which code that cannot be read may want on the CPU, or not use."""
+    return any(not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", each.text.lower())) for _, each in operand.alternatives)
 
 
 def _shaped(word: Word, tensor: Tensor) -> Value:

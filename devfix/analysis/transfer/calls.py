@@ -161,8 +161,8 @@ def _call_one_of(
 
     Whichever object it is, the method has been called on it: ``model.cuda()`` of a model that is new or restored.
     """
-    defined = [function.function.node if isinstance(function, Bound) else None for function in functions]
-    if defined[0] is not None and all(each is defined[0] for each in defined):
+    defined = {function.function.node for function in functions if isinstance(function, Bound)}
+    if len(defined) == 1 and all(isinstance(function, (Bound, Builtin)) for function in functions):
         return _call_on_each(interp, functions, args, keywords, node)
     if sum(isinstance(function, (Function, Bound, ClassValue, Pointer)) for function in functions) < 2:
         return join(call(interp, function, list(args), dict(keywords), node) for function in functions)

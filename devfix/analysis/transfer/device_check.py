@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,8 +28,10 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.observations.execution import OperandsCompared
+from devfix.analysis.scopes import condition_of
 from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.transfer.placeholders import is_placeholder
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -194,7 +197,8 @@ def check_same_device(
             takes_numbers,
             any(one.always_conflicts_with(other) for one in operands for other in operands),
         )
-        if interp.observations.is_new(*_identity(found)):
+        is_excluded = _is_moved_on_condition(interp, found) or _is_told_apart(found)
+        if not is_excluded and interp.observations.is_new(*_identity(found)):
             interp.observations.mismatches.append(replace(found, point=interp.point(node, with_state=True)))
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
@@ -205,6 +209,47 @@ def _is_declined(interp: Interpreter) -> bool:
     """Return whether the path uses no accelerator: what is on the CPU is right there, and what is not is elsewhere."""
     scenario = interp.scenario
     return not (scenario.no_accelerator or scenario.multi_accelerator) and declines_accelerator(interp.now)
+
+
+def _is_moved_on_condition(interp: Interpreter, found: DeviceMismatch) -> bool:
+    """Return whether functions on the call stack move what is on the CPU under several conditions on something else.
+
+    The conditions may cover all paths that lead to the operation.
+    """
+    if found.on_every_path:
+        return False
+    functions = {call_frame.activation.node for call_frame in found.point.call_stack}
+    conditions: dict[Origin, set[ast.If]] = {}
+    for transfer in interp.observations.transfers:
+        condition = condition_of(transfer.point)
+        if transfer.point.call_frame.activation.node in functions and condition is not None:
+            conditions.setdefault(transfer.origin, set()).add(condition)
+    origins = {origin for operand in found.cpu for origin in operand.origins}
+    return bool(origins) and all(len(conditions.get(origin, ())) > 1 for origin in origins)
+
+
+_KIND_CHECKS = frozenset(("isinstance", "torch.is_tensor", "hasattr", "len"))  # true of tensors on any device
+
+
+def _is_told_apart(found: DeviceMismatch) -> bool:
+    """Return whether a check of what is on the CPU decides if the operation is executed: ``if is_map(labels):``.
+
+    The check may hold only for other values of the name.
+    """
+    function = found.point.call_frame.activation.node
+    bound = Counter(
+        node.id for node in walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    parents = found.point.tree.ancestors(found.point.stmt)
+    tests = [parent.test for parent in parents if isinstance(parent, ast.If)]
+    checked = {
+        text_of(argument)
+        for test in tests
+        for node in ast.walk(test)
+        if isinstance(node, ast.Call) and text_of(node.func) not in _KIND_CHECKS
+        for argument in node.args
+    }
+    return bool(found.cpu) and all(operand.text in checked and bound[operand.text] > 1 for operand in found.cpu)
 
 
 def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:

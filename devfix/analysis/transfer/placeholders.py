@@ -50,6 +50,7 @@ def _is_empty(node: ast.AST, is_attribute: bool) -> bool:
     sizes = [*sizes, *node.args[1:]]
     is_zero = all(isinstance(size, ast.Constant) and size.value == 0 for size in sizes)  # (0, 4) is a batch of none
     is_zero &= len(sizes) == 1 or (len(sizes) > 1 and is_attribute)
+    is_zero |= len(sizes) > 1 and isinstance(sizes[-1], ast.Constant) and sizes[-1].value == 0  # rows without features
     return is_zero and (name.endswith("Tensor") or _takes_size(name))
 
 

@@ -266,3 +266,19 @@ def test_an_object_that_is_fed_from_the_cpu_stays_there(library, argument, meets
         ["x = self.fc(x) * torch.ones(3).to(x)", f"return self.decoder({argument})"],
     )
     assert bool(library(text).mismatches) == meets
+
+
+@pytest.mark.parametrize(
+    ("basis", "meets"),
+    [
+        pytest.param("self.forward_basis.cuda()", False, id="sent-where-it-is-used"),
+        pytest.param("self.forward_basis", True, id="where-the-module-is"),
+    ],
+)
+def test_a_module_that_sends_its_own_buffers_to_the_accelerator_is_not_moved(library, basis, meets):
+    text = module(
+        [f'self.register_buffer("{name}_basis", torch.rand(size))' for name in ("forward", "inverse")],
+        ["return self.transformed(x).cpu() * self.inverse_basis"],
+        f"def transformed(self, x: Tensor):\n        return x.cuda() * {basis}",
+    )
+    assert bool(library(text).mismatches) == meets

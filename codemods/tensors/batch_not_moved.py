@@ -183,7 +183,7 @@ def _is_input(
 
 
 def _is_of_any_class(mismatch: DeviceMismatch) -> bool:
-    """Return whether the module that is called comes from a registry or a configuration: it may move its input itself."""
+    """Return whether the called module comes from a registry or a configuration: it may move its own input."""
     state = mismatch.point.state
     modules = [operand.module for operand in mismatch.accelerator if operand.module is not None]
     names = [state.at(module.id).name for module in modules if state is not None and state.has(module.id)]

@@ -76,7 +76,7 @@ def move_of(point: ProgramPoint | None) -> Move | None:
 
 
 def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
-    """Return the latest move up to a time that names its device: ``DataParallel(net)`` moves a module, and names none."""
+    """Return the latest move up to a time that names its device, which ``DataParallel(net)`` does not."""
     earlier = [point for point in moves if point.time <= before and _names_its_device(point.node)]
     return move_of(max(earlier, key=lambda point: point.time)) if earlier else None
 

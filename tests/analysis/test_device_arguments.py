@@ -12,8 +12,6 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--gpu", type=int, default=0)
 parser.add_argument("--cpu-device")
-parser.add_argument("--offload-device")
-parser.add_argument("--cpu-or-gpu-device")
 args = parser.parse_args()
 local_rank = int(os.environ["LOCAL_RANK"])
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -83,8 +81,6 @@ UNKNOWN = [
     pytest.param("choose()", id="unknown-function"),
     pytest.param("settings['where']", id="unknown-container"),
     pytest.param("'meta'", id="no-device-that-counts"),
-    pytest.param("args.offload_device", id="for-what-is-parked"),
-    pytest.param("args.cpu_or_gpu_device", id="either"),
 ]
 
 

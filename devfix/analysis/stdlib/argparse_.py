@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
+    CPU,
     NONE,
     UNKNOWN,
     Const,
@@ -40,7 +40,7 @@ _BACKENDS = frozenset({"nccl", "gloo"})  # of process groups: few users choose a
 def value_by_name(interp: Interpreter, symbol: str) -> Value:
     """Return the value of an option or argument, given its name: ``device`` is the scenario's device."""
     last = symbol.split(".")[-1].lower()
-    if last in _DEVICE_OPTIONS or (last.endswith("_device") and device_by_symbol(last) == ACCELERATOR):
+    if last in _DEVICE_OPTIONS or (last.endswith("_device") and device_by_symbol(last) != CPU):
         interp.observations.has_configured_device = True
         return DeviceValue(configured_device(interp), text=True, symbol=symbol)
     return Unknown(symbol)

@@ -109,9 +109,7 @@ def device_by_symbol(symbol: str) -> Device | None:
     if any(word in last for word in _DTYPE_WORDS):
         return None
     words = last.split("_")
-    if "offload" in words or ("cpu" in words and not {"cuda", "gpu"}.isdisjoint(words)):
-        return UNKNOWN_DEVICE
-    if "cpu" in words:
+    if "cpu" in words and {"cuda", "gpu"}.isdisjoint(words):
         return CPU
     return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
 

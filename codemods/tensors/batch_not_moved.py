@@ -76,6 +76,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per batch, for all its items that are used on the accelerator."""
     uses: dict[int, dict[tuple[str, ...], list[tuple[DeviceMismatch, Operand]]]] = {}
     certain_tensors = _certain_tensors(observations)
+    moved_by_key = {t.origin.site_id for t in observations.transfers if t.device == "accelerator" and t.origin.path}
     for mismatch in observations.mismatches:
         for operand in mismatch.cpu:
             for origin in operand.origins:
@@ -83,6 +84,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
                     continue
                 if _may_be_a_number(mismatch, operand, origin):
                     continue
+                if operand.text == "**" and not origin.path and origin.site_id in moved_by_key:
+                    continue  # the entries that the program knows are moved; which others there are is unknown
                 if (
                     operand.is_certain
                     or not mismatch.opaque
@@ -97,8 +100,9 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for key, items in uses.items():
         misplaced_items = []
         for item, pairs in items.items():
-            if (key, item) in moved_conditionally and observations.sources[key].kind != "made":
-                continue  # already moved under a condition that the analysis cannot decide
+            wholes = {(key, item[:depth]) for depth in range(1, len(item) + 1)}
+            if wholes & moved_conditionally and observations.sources[key].kind != "made":
+                continue  # it, or what it is a part of, is moved under a condition that the analysis cannot decide
             distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in pairs}
             misplaced_items.append(
                 MisplacedItem(
@@ -163,12 +167,26 @@ def _is_input(
     if identity in certain_tensors:
         return True
     call = mismatch.point.node
-    if not isinstance(call, ast.Call):
+    if not isinstance(call, ast.Call) or _is_of_any_class(mismatch):
         return False
     if len(call.args) == 1 and not call.keywords and ast.unparse(call.args[0]) == operand.text:
         return True
     named = {ast.unparse(keyword.value): keyword.arg for keyword in call.keywords if keyword.arg}
     return named.get(operand.text) in _TENSOR_KEYWORDS
+
+
+def _is_of_any_class(mismatch: DeviceMismatch) -> bool:
+    """Return whether the called module comes from a registry or a configuration: it may move its own input."""
+    state = mismatch.point.state
+    modules = [operand.module for operand in mismatch.accelerator if operand.module is not None]
+    names = [state.at(module.id).name for module in modules if state is not None and state.has(module.id)]
+    return any(not name or _is_made_by_an_object(name) for name in names)
+
+
+def _is_made_by_an_object(name: str) -> bool:
+    """Return whether a method of an object made a value: ``Registry.get``, and not ``Net.from_pretrained``."""
+    *owners, last = name.replace("()", "").split(".")
+    return any(owner[:1].isupper() for owner in owners) and not last.startswith(("from_", "load"))
 
 
 def _finding(observations: Observations, key: int, misplaced_items: list[MisplacedItem]) -> Finding:

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS
 from devfix.fixes.device_expression import FOR_BATCH, Query, device_expression
 from devfix.fixes.insertion_point import all_live
 from devfix.fixes.tensors.misplaced_items import MisplacedItem
 from devfix.fixes.value_scope import ValueScope
 
 __all__ = ["Move", "device_for_batch", "last_move", "move_of", "style_at"]
+
+_METHODS_WITH_DEVICE = ("to", "to_empty")
 
 
 class Move:
@@ -73,9 +76,18 @@ def move_of(point: ProgramPoint | None) -> Move | None:
 
 
 def last_move(moves: Iterable[ProgramPoint], before: int) -> Move | None:
-    """Return the latest move up to a time."""
-    earlier = [point for point in moves if point.time <= before and isinstance(point.node, ast.Call)]
+    """Return the latest move up to a time that names its device, which ``DataParallel(net)`` does not."""
+    earlier = [point for point in moves if point.time <= before and _names_its_device(point.node)]
     return move_of(max(earlier, key=lambda point: point.time)) if earlier else None
+
+
+def _names_its_device(node: ast.AST) -> bool:
+    """Return whether a node calls a method whose arguments, or whose name, say where the receiver goes."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (node.func.attr in _METHODS_WITH_DEVICE or node.func.attr in MOVE_METHODS)
+    )
 
 
 def style_at(

@@ -10,7 +10,17 @@ from collections.abc import Iterator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["assigned_names", "binds", "bound_before", "bound_names", "in_scope", "is_chain", "parameters", "root_name"]
+__all__ = [
+    "assigned_names",
+    "binds",
+    "blocks",
+    "bound_before",
+    "bound_names",
+    "in_scope",
+    "is_chain",
+    "parameters",
+    "root_name",
+]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
@@ -33,7 +43,7 @@ def bound_before(tree: SourceTree, function: ast.AST, statement: ast.stmt, name:
     inner: ast.AST = statement
     while inner is not function and inner in tree.parents:
         owner = tree.parents[inner]
-        for block in _blocks(owner):
+        for block in blocks(owner):
             if any(item is inner for item in block):
                 preceding = block[: next(i for i, item in enumerate(block) if item is inner)]
                 if any(binds(item, name) for item in preceding):
@@ -46,7 +56,8 @@ def bound_before(tree: SourceTree, function: ast.AST, statement: ast.stmt, name:
     return False
 
 
-def _blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
+def blocks(owner: ast.AST) -> Iterator[list[ast.stmt]]:
+    """Yield the blocks of a compound statement or a definition."""
     for field in ("body", "orelse", "finalbody"):
         block = getattr(owner, field, None)
         if isinstance(block, list):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 parser = argparse.ArgumentParser()
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--gpu", type=int, default=0)
+parser.add_argument("--cpu-device")
 args = parser.parse_args()
 local_rank = int(os.environ["LOCAL_RANK"])
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -66,6 +67,7 @@ CPU = [
     pytest.param("torch.device('cpu')", id="device"),
     pytest.param("here.device", id="device-of-a-tensor"),
     pytest.param("here", id="like-a-tensor"),
+    pytest.param("args.cpu_device", id="named-after-it"),
     pytest.param("'cuda' if not torch.cuda.is_available() else 'cpu'", id="the-wrong-way-round"),
 ]
 STAYS = [

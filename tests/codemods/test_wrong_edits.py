@@ -212,6 +212,43 @@ hub = Hub(registry.setup("summary"))
 hub.to(device)
 hub.batches([[1, 2], [3]])
 """,
+    "part-of-what-one-loader-moves": """
+from torch.utils.data import DataLoader
+import shop
+
+
+class Halves(nn.BatchNorm1d):
+    def forward(self, x):
+        parts = x.split(2)
+        return torch.cat([super().forward(parts[0]), super().forward(parts[1])])
+
+
+class Mover:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        for x, y in self.loader:
+            yield x.cuda(), y.cuda()
+
+
+def batches(options):
+    loader = DataLoader(shop.find_dataset(options), batch_size=4)
+    if options.fast:
+        loader = Mover(loader)
+    return loader
+
+
+def train(net, loader, fast):
+    for x, y in loader:
+        if not fast:
+            x, y = x.cuda(), y.cuda()
+        net(x).mean().backward()
+
+
+options = shop.options()
+train(Halves(4).cuda(), batches(options), shop.is_fast(options))
+""",
     "scalar-by-index": """
 import matplotlib.pyplot as plt
 

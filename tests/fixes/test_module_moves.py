@@ -102,3 +102,48 @@ def test_alternatives_are_limited_and_different():
 
     assert len({fix.edits for fix in fixes}) == len(fixes)
     assert 1 < len(fixes) <= 5
+
+
+def test_an_attribute_of_some_instances_is_not_moved_before_the_branches_that_read_it():
+    text = """\
+import argparse
+
+import torch
+from torch import nn
+
+
+class Scorer:
+    def __init__(self, kind):
+        self.kind = kind
+        self.table = torch.randn(8, 4)
+        if kind == "wide":
+            self.net = nn.Linear(8, 4)
+        elif kind == "plain":
+            self.net = nn.Linear(4, 4)
+
+    def rows(self, queries, gpu):
+        found = self.table[queries]
+        return found.cuda(gpu) if gpu >= 0 else found
+
+    def score(self, queries, gpu=-1):
+        count = len(queries)
+        if self.kind == "plain":
+            found = self.net(self.rows(queries, gpu))
+        elif self.kind == "wide":
+            found = self.net(torch.cat([self.rows(queries, gpu), self.rows(queries, gpu)], -1))
+        else:
+            found = self.rows(queries, gpu)
+        return found.sum() / count
+
+
+def main(args):
+    print(Scorer(args.kind).score(torch.arange(3), gpu=args.gpu))
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind")
+parser.add_argument("--gpu", type=int)
+main(parser.parse_args())
+"""
+
+    assert plan(text).fixes == ()

@@ -52,6 +52,12 @@ def test_the_guard_is_the_innermost_condition_without_an_alternative(body, guard
     assert (found and ast.unparse(found.test)) == guard
 
 
+def test_a_wrapper_that_moves_its_module_names_no_device():
+    moves = observe(f"{FLAGS}net = nn.Linear(2, 2)\nnet.to(device)\nimport nets\nnn.DataParallel(nets.small())\n").moves
+
+    assert [last_move(moves, moves[-1].time).trailer(), len(moves)] == [".to(device)", 2]
+
+
 def test_the_last_move_before_a_time_counts():
     first, second = observe(f"{FLAGS}net = nn.Linear(2, 2)\nnet.to(device)\nnet.cuda()\n").moves
 

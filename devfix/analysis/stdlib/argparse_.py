@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.values import (
+    CPU,
     NONE,
     UNKNOWN,
     Const,
@@ -24,6 +25,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.scenarios import configured_device
 from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.transfer.device_arguments import device_by_symbol
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -38,7 +40,7 @@ _BACKENDS = frozenset({"nccl", "gloo"})  # of process groups: few users choose a
 def value_by_name(interp: Interpreter, symbol: str) -> Value:
     """Return the value of an option or argument, given its name: ``device`` is the scenario's device."""
     last = symbol.split(".")[-1].lower()
-    if last in _DEVICE_OPTIONS or last.endswith("_device"):
+    if last in _DEVICE_OPTIONS or (last.endswith("_device") and device_by_symbol(last) != CPU):
         interp.observations.has_configured_device = True
         return DeviceValue(configured_device(interp), text=True, symbol=symbol)
     return Unknown(symbol)

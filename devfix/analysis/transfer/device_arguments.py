@@ -29,7 +29,15 @@ from devfix.analysis.scenarios import configured_device, index_device, indexed_a
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["MOVE_METHODS", "device_argument", "move_method_target", "named_device", "to_targets", "type_target"]
+__all__ = [
+    "MOVE_METHODS",
+    "device_argument",
+    "device_by_symbol",
+    "move_method_target",
+    "named_device",
+    "to_targets",
+    "type_target",
+]
 
 _DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
@@ -71,7 +79,7 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
             interp.observations.has_configured_device = True
             return index_device(interp, value)
         case Text(symbol) | Unknown(symbol):
-            named = _device_by_symbol(symbol)
+            named = device_by_symbol(symbol)
             if interp.observations.is_library and _is_device_of_value(symbol):
                 return UNKNOWN_DEVICE
             interp.observations.has_configured_device |= named == ACCELERATOR
@@ -95,10 +103,14 @@ def _device_from_string(interp: Interpreter, text: str) -> Device:
     return indexed_accelerator(interp, index == "0") if device == ACCELERATOR and index else device
 
 
-def _device_by_symbol(symbol: str) -> Device | None:
+def device_by_symbol(symbol: str) -> Device | None:
+    """Return the device that an unknown value stands for by its name: ``args.gpu``; ``None`` if it is a dtype."""
     last = symbol.split(".")[-1].split("#")[0].lower()
     if any(word in last for word in _DTYPE_WORDS):
         return None
+    words = last.split("_")
+    if "cpu" in words and {"cuda", "gpu"}.isdisjoint(words):
+        return CPU
     return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
 
 

@@ -24,7 +24,7 @@ from devfix.fixes.modules.sibling_moves import move_beside_sibling_modules
 from devfix.fixes.move_style import Move
 from devfix.fixes.statement_range import StatementRange
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
-from devfix.syntax.bindings import assigned_names
+from devfix.syntax.bindings import assigned_names, blocks
 
 __all__ = ["MovePlan", "plan_move"]
 
@@ -118,7 +118,7 @@ def _move_candidates(
             yield _MoveCandidate(reference.point.call_frame, statement, name, _value(statement, name))
     for call_frame in reversed(mismatch.point.call_stack):
         for name in root_names(mismatch.point, call_frame, root)[:1]:
-            first = _first_mention(call_frame, name)
+            first = _first_mention(call_frame, name, "." in name and _is_conditional(root.allocated_at))
             if first is not None:
                 yield _MoveCandidate(call_frame, first, name, is_parameter=True)
 
@@ -187,15 +187,47 @@ def _value(statement: ast.stmt, name: str) -> ast.expr | None:
     return None
 
 
-def _first_mention(call_frame: CallFrame, name: str) -> ast.stmt | None:
-    """Return the first statement of a function that uses its parameter ``name``."""
+def _first_mention(call_frame: CallFrame, name: str, may_be_absent: bool) -> ast.stmt | None:
+    """Return the first statement of a function that uses its parameter, or an attribute of one, ``name``.
+
+    An attribute that ``may_be_absent`` exists in the branch that reads it; before the branches, it may not.
+    """
     function = call_frame.activation.node
     if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or name in assigned_names(function):
         return None
-    for statement in function.body:
-        if name in _expressions_in(statement):
-            return statement
-    return None
+    block = function.body
+    while True:
+        first = next((statement for statement in block if name in _expressions_in(statement)), None)
+        if first is None or not may_be_absent:
+            return first
+        branches = [part for part in blocks(first) if any(name in _expressions_in(inner) for inner in part)]
+        if not branches or name in _header_expressions(first):
+            return first
+        if len(branches) > 1:
+            return None
+        block = branches[0]
+
+
+def _is_conditional(allocated_at: ProgramPoint) -> bool:
+    """Return whether a branch of the function constructs the module: another one may leave its attribute unset."""
+    for parent in allocated_at.tree.ancestors(allocated_at.stmt):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return False
+        if isinstance(parent, ast.If):
+            return True
+    return False
+
+
+def _header_expressions(statement: ast.stmt) -> set[str]:
+    """Return the names and attributes that a compound statement reads outside its blocks."""
+    inside = {id(inner) for block in blocks(statement) for inner in block}
+    parts = [child for child in ast.iter_child_nodes(statement) if id(child) not in inside]
+    return {
+        text
+        for part in parts
+        if not isinstance(part, (ast.excepthandler, ast.match_case))
+        for text in _expressions_in(part)
+    }
 
 
 def _rank(

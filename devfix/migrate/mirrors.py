@@ -1,7 +1,7 @@
 """Bare mirrors of remote repositories in the user's cache folder, and worktrees of them.
 
 A mirror is shallow and has no blobs, as far as the server supports it; a worktree's blobs are fetched when it is
-created.  Without runs, a worktree contains Python files and configuration only.  Its files have the bytes of their
+created.  Without runs, a worktree contains only what the analysis reads.  Its files have the bytes of their
 blobs: no filter runs, and no line ending, keyword or encoding is converted.  The source repository, even a local
 checkout, is only read, and only by ``git fetch``.
 
@@ -32,8 +32,16 @@ from devfix.vcs.redaction import redacted
 
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
-#: Files that analysis needs, as sparse-checkout patterns.
-_SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
+#: What the analysis reads, as sparse-checkout patterns: code, stubs, settings, and data that programs are made from.
+_SPARSE_PATTERNS = "\n".join(
+    (
+        *("*.py", "*.pyw", "*.ipynb", "*.pyi"),
+        *("pyproject.toml", ".gitignore"),
+        *("*.yaml", "*.yml"),  # modules of configuration files
+        *("requirements.txt", "setup.cfg"),  # releases of PyTorch
+        "",
+    )
+)
 #: Overrides the attributes of the repository, the user and the system (gitattributes(5)): files have the bytes of their
 #: blobs.  ``working-tree-encoding`` cannot be false, only unspecified.
 _ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding\n"

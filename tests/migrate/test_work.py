@@ -86,6 +86,80 @@ def test_only_what_reading_needs_is_checked_out(task, repository, commit, monkey
     assert not {"README", "large.bin"} & set(seen)
 
 
+BLEND = """\
+import acme
+import torch
+
+device = torch.device("cuda")
+x = torch.ones(3, device=device)
+y = torch.ones(3)
+print(acme.blend(x, y))
+"""
+RECIPE = """\
+import sys
+import speechbrain as sb
+from hyperpyyaml import load_hyperpyyaml
+
+class Distiller(sb.Brain):
+    def compute_forward(self, batch, stage):
+        x, _ = batch.to(self.device).sig
+        return self.modules.student(x) - self.hparams.teacher(x)
+
+if __name__ == "__main__":
+    hparams_file, run_opts, overrides = sb.parse_arguments(sys.argv[1:])
+    with open(hparams_file) as stream:
+        hparams = load_hyperpyyaml(stream, overrides)
+    brain = Distiller(modules=hparams["modules"], hparams=hparams, run_opts=run_opts)
+    brain.fit(range(3), hparams["data"])
+"""
+PARTS = """\
+student: &net !new:torch.nn.Linear
+  in_features: 3
+  out_features: 3
+teacher: !new:torch.nn.Linear
+  in_features: 3
+  out_features: 3
+modules:
+  student: !ref <student>
+"""
+RESUMED = """\
+import torch
+
+device = torch.device("cuda")
+model = torch.nn.Linear(3, 1).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+checkpoint = torch.load("last.pt", map_location="cpu")
+model.load_state_dict(checkpoint["model"])
+optimizer.load_state_dict(checkpoint["optimizer"])
+model(torch.randn(2, 3, device=device)).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        pytest.param(
+            {
+                "pyproject.toml": '[tool.devfix]\nmodels = ["stubs"]\n',
+                "stubs/acme.pyi": "# https://acme.example/blend\ndef blend(first: On, second: On) -> On: ...\n",
+                "train.py": BLEND,
+            },
+            "DEV102",
+            id="stubs",
+        ),
+        pytest.param({"train.py": RECIPE, "hparams/train.yaml": PARTS}, "DEV204", id="configuration-files"),
+        pytest.param({"train.py": RESUMED, "requirements.txt": "torch~=2.1.0\n"}, "DEV401", id="declared-release"),
+    ],
+)
+def test_files_that_the_analysis_reads_are_checked_out(task, repository, commit, files, code):
+    commit(repository, files)
+
+    record = migrate(task)
+
+    assert [finding["code"] for finding in record.findings] == [code]
+
+
 def test_a_commit_that_was_done_is_not_done_again(task, repository, commit):
     first = migrate(task)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -10,7 +11,10 @@ import httpx
 
 from devfix.bot.forge import CallLog, log_call
 
-__all__ = ["MAX_REQUESTS", "BoundedTransport", "DryRunTransport"]
+__all__ = ["MAX_REQUESTS", "VIEWER", "BoundedTransport", "DryRunTransport"]
+
+#: The only request of GitHub's GraphQL API, which reads: https://docs.github.com/en/graphql/reference/queries#viewer
+VIEWER = "query { viewer { login } }"
 
 #: Requests of one connection.  A list of a forge whose pages never end must not keep a job busy.
 MAX_REQUESTS = 1000
@@ -48,11 +52,16 @@ class DryRunTransport(BoundedTransport):
         self._log = log
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        is_read = request.method in ("GET", "HEAD")
+        is_read = request.method in ("GET", "HEAD") or _is_query(request)
         log_call(self._log, request.method, str(request.url), request.read(), sent=is_read)
         if is_read:
             return super().handle_request(request)
         return httpx.Response(200, json={"number": 0, "id": 0}, request=request)
+
+
+def _is_query(request: httpx.Request) -> bool:
+    """Return whether a request is the one of GraphQL."""
+    return request.url.path.endswith("/graphql") and json.loads(request.read()) == {"query": VIEWER}
 
 
 def _proxy(api: str) -> str | None:

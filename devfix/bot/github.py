@@ -248,10 +248,15 @@ class GitHubForge:
                     raise
 
     def _request_login(self) -> str:
-        try:
-            return str(self._rest.users.get_authenticated().json()["login"])
-        except RequestFailed:  # an app's token, such as a job's, has no access
-            return ""
+        with _one_line_errors("the account of the token"):
+            try:
+                return str(self._rest.users.get_authenticated().json()["login"])
+            except RateLimitExceeded:
+                raise
+            except RequestFailed as error:
+                if error.response.status_code in (401, 403):  # an app's token, such as a job's, has no access
+                    return ""
+                raise
 
     def _is_app(self, author: Mapping[str, Any]) -> bool:
         """Return whether an author is the app that the token belongs to, and not another one."""

@@ -86,7 +86,7 @@ def test_two_migrations_do_not_write_to_one_folder(tmp_path):
     running = first.run(engine, work, 1)
     next(running)
 
-    with pytest.raises(StateError, match="out is in use by another devfix migrate: .* choose another --out"):
+    with pytest.raises(StateError, match=r"out is in use by another devfix migrate: .*choose another --out"):
         list(second.run(engine, work, 1))
 
     list(running)

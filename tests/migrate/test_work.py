@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -477,6 +478,49 @@ def test_a_notebook_is_repaired(task, repository, commit, broken):
 
     assert (record.outcome, record.reason) == (RepositoryOutcome.FIXED, "")
     assert "b/train.ipynb" in record.patch and "to(device)" in record.patch
+
+
+@pytest.mark.parametrize(
+    ("files", "stage"),
+    [
+        pytest.param({"train.py": "x = 1\n"}, "fetch", id="history"),
+        pytest.param({"large.py": os.urandom(3 << 20).hex()}, "checkout", id="files"),
+    ],
+)
+def test_a_repository_larger_than_the_limit_is_not_fetched(task, repository, commit, git, files, stage):
+    if stage == "fetch":  # contents are fetched at the checkout; the text of a commit is not content
+        (repository.parent / "message").write_bytes(os.urandom(2 << 20).hex().encode())
+        git("commit", "-q", "--allow-empty", "-F", str(repository.parent / "message"), cwd=repository)
+    else:
+        commit(repository, files)
+    git("config", "uploadpack.allowFilter", "true", cwd=repository)
+    git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=repository)
+    task = replace(task, source=f"file://{repository}", plan_location="plan.toml:12")
+
+    record = migrate(replace(task, max_fetch_mb=1))
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, stage)
+    told = "more than max-fetch = 1 MB: raise it in the plan, or leave the repository out"
+    assert record.reason == f"plan.toml:12: {told}"
+    assert not Mirror(task).folder.exists(), "what was fetched is deleted"
+    assert migrate(replace(task, max_fetch_mb=10)).outcome is not RepositoryOutcome.FAILED
+
+
+def test_a_fetch_without_an_end_is_stopped(task, repository, git, tmp_path, monkeypatch):
+    packs = tmp_path / "mirrors"
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    endless = f'd=$(find {packs} -type d -name objects); head -c 2000000 /dev/zero > "$d/tmp_pack"; sleep 60'
+    script.write_text(f'#!/bin/sh\ncase "$1" in fetch) {endless};; *) exec {real} "$@";; esac\n')
+    script.chmod(0o755)
+    monkeypatch.setattr("devfix.vcs.git._command", lambda: str(script))
+    started = time.monotonic()
+
+    record = migrate(replace(task, max_fetch_mb=1))
+
+    assert "more than max-fetch = 1 MB" in record.reason
+    assert time.monotonic() - started < 50
 
 
 def test_killed_git_commands_leave_locks_that_go(task, tmp_path):

@@ -24,6 +24,7 @@ from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
+from devfix.sources.freed_memory import return_freed
 
 __all__ = ["Workers", "forget_listings", "keep_rewritten", "scan_all"]
 
@@ -135,6 +136,7 @@ def _task(scan: Scan) -> Task:
 def _scan(space: Workspace, task: Task) -> Scan:
     path, left_out = task
     space.release_trees()
+    return_freed()
     return scan_program(space, path) if left_out is None else scan_library(space, path, left_out)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
+from time import sleep, time
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -46,7 +46,7 @@ class BoundedTransport(httpx.HTTPTransport):
             if response.status_code != httpx.codes.TOO_MANY_REQUESTS or wait_s > LONGEST_WAIT_S:
                 return response
             response.close()
-            time.sleep(wait_s)
+            sleep(wait_s)
         return self._handle_once(request)
 
     def _handle_once(self, request: httpx.Request) -> httpx.Response:
@@ -83,7 +83,7 @@ def requested_wait(response: httpx.Response, default: float = 0.0) -> float:
     if given.isdecimal():
         return float(given)
     try:
-        return max(0.0, parsedate_to_datetime(given).timestamp() - time.time())
+        return max(0.0, parsedate_to_datetime(given).timestamp() - time())
     except (TypeError, ValueError, OverflowError):
         return default
 

@@ -54,14 +54,14 @@ def pull(repository, gitea):
 
 def test_limits_are_waited_for_and_not_for_ever(bot, job, gitea, pull, monkeypatch):
     waits = []
-    monkeypatch.setattr("devfix.bot.transport.time.sleep", waits.append)
+    monkeypatch.setattr("devfix.bot.transport.sleep", waits.append)
     soon = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=290), usegmt=True)
     for given in ({"Retry_After": 7}, {}, {"Retry_After": soon}):
         gitea.troubles.append(("POST", Answer(429, {"message": "Too Many Requests"}, **given)))
     job(pull)
 
     assert bot("review").code == 0
-    assert waits[:2] == [7, 10] and 10 < waits[2] < 291
+    assert waits[:2] == [7, 10] and 10 < waits[2] < 291, waits
     assert len(gitea.comments[pull]) == 1
 
     gitea.troubles.append(("GET", Answer(429, {"message": "Too Many Requests"}, Retry_After=3600)))

@@ -130,7 +130,7 @@ class AbstractInterpreter:
     def new_env(self) -> int:
         """Create an empty environment and return its identifier."""
         key = self.new_id()
-        self.now.envs[key] = {}
+        self.now.add_env(key)
         return key
 
     # --- position ---------------------------------------------------------------------------------------------

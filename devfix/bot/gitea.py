@@ -22,7 +22,7 @@ from devfix.bot.forks.gitea import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES, MAX_TOTAL_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
-from devfix.bot.transport import BoundedTransport, DryRunTransport
+from devfix.bot.transport import BoundedTransport, DryRunTransport, requested_wait
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs import hunks as diffs
 from devfix.vcs.redaction import redacted
@@ -57,7 +57,7 @@ class GiteaForge:
             base_url=api,
             headers={"Authorization": f"token {token}"} if token else {},
             timeout=_TIMEOUT_S,
-            transport=DryRunTransport(api, log) if dry_run else BoundedTransport(api),
+            transport=DryRunTransport(api, log, waits=True) if dry_run else BoundedTransport(api, waits=True),
         )
         self._account = Account(self._request_login, lambda author: author.get("login") in _ACTIONS_USERS)
 
@@ -232,8 +232,11 @@ class GiteaForge:
         return [pull for pull in found if _is_from(pull, repository)]
 
     def _request_login(self) -> str:
-        response = self._client.get("/user")
-        return str(response.json()["login"]) if response.is_success else ""
+        with _one_line_errors("the account of the token"):
+            response = self._client.get("/user")
+            if response.status_code in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
+                return ""
+            return str(response.raise_for_status().json()["login"])
 
     def _path(self, rest: str) -> str:
         return f"/repos/{self._repository}/{rest}"
@@ -279,6 +282,10 @@ def _one_line_errors(subject: str) -> Iterator[None]:
     try:
         yield
     except httpx.HTTPStatusError as error:
+        if error.response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+            wait_s = requested_wait(error.response)
+            when = f" in {wait_s / 60:.0f} min" if wait_s else " later"
+            raise BotError(f"Gitea: {subject}: rate limit exceeded: run again{when}") from error
         hints = {401: " (is the token valid?)", 403: " (does the token have the permissions in docs/bot.md?)"}
         status = error.response.status_code
         raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error

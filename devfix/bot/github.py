@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 from urllib.parse import quote
@@ -24,7 +25,7 @@ from devfix.bot.forks.github import find_or_create
 from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
-from devfix.bot.transport import BoundedTransport, DryRunTransport
+from devfix.bot.transport import VIEWER, BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
 from devfix.vcs.redaction import redacted
 
@@ -32,6 +33,7 @@ __all__ = ["GitHubForge", "repositories_of"]
 
 _MAX_RETRIES = 3
 _TIMEOUT_S = 60.0
+_APP_SUFFIX = "[bot]"  # of the logins of apps in answers of REST
 _FAILED_CHECKS = {"failure", "timed_out", "cancelled", "action_required", "error", "startup_failure", "stale"}
 
 logging.getLogger("githubkit").addHandler(logging.NullHandler())  # errors are printed once, without a traceback
@@ -55,7 +57,8 @@ class GitHubForge:
         self._github = _client(api, token, DryRunTransport(api, log) if dry_run else None)
         self._github.__enter__()  # type: ignore[no-untyped-call]  # share one connection; githubkit has no types here
         self._rest = self._github.rest
-        self._account = Account(self._request_login, lambda author: author.get("type") == "Bot")
+        self._is_anonymous = not token
+        self._account = Account(self._request_login, self._is_app)
 
     def disconnect(self) -> None:
         self._github.__exit__(None, None, None)
@@ -245,10 +248,28 @@ class GitHubForge:
                     raise
 
     def _request_login(self) -> str:
-        try:
-            return str(self._rest.users.get_authenticated().json()["login"])
-        except RequestFailed:  # a job's token belongs to an app, which has no access
+        with _one_line_errors("the account of the token"):
+            try:
+                return str(self._rest.users.get_authenticated().json()["login"])
+            except RateLimitExceeded:
+                raise
+            except RequestFailed as error:
+                if error.response.status_code in (401, 403):  # an app's token, such as a job's, has no access
+                    return ""
+                raise
+
+    def _is_app(self, author: Mapping[str, Any]) -> bool:
+        """Return whether an author is the app that the token belongs to, and not another one."""
+        return author.get("type") == "Bot" and str(author.get("login")) == self._app
+
+    @cached_property
+    def _app(self) -> str:
+        """The login of the app; REST answers an app's token nowhere whose it is."""
+        if self._is_anonymous:
             return ""
+        with _one_line_errors("the app of the token"):
+            login = str(self._github.graphql(VIEWER)["viewer"]["login"])
+        return login if login.endswith(_APP_SUFFIX) else f"{login}{_APP_SUFFIX}"
 
     def _all(self, method: Callable[..., Any], **parameters: Any) -> list[dict[str, Any]]:
         """Return the items of all pages."""

@@ -18,7 +18,7 @@ from devfix import sources
 from devfix.analysis.entrypoints import can_matter
 from devfix.config import Settings
 from devfix.engine import suppressions
-from devfix.engine.cache import Cache
+from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.changed_findings import unconcerned
 from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
@@ -131,7 +131,7 @@ def _resolve(
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
-    with Workers(space, jobs) as workers:
+    with Workers(space, jobs, cache if isinstance(cache, MemoryCache) else None) as workers:
         scans = scan_all(space, entries, workers, cache)
         outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
         collected = Resolutions(space, comments, without, repair, scope, outside)

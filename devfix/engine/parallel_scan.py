@@ -16,7 +16,7 @@ from itertools import starmap
 
 from devfix.analysis.program import WHOLE, Lookups, listing
 from devfix.config import Settings
-from devfix.engine.cache import Cache, tool_version
+from devfix.engine.cache import Cache, MemoryCache, tool_version
 from devfix.engine.failures import Failure
 from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
@@ -24,6 +24,7 @@ from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
+from devfix.sources.freed_memory import return_freed
 
 __all__ = ["Workers", "forget_listings", "keep_rewritten", "scan_all"]
 
@@ -54,6 +55,8 @@ Task = tuple[str, "frozenset[Place] | None"]
 def _scans(space: Workspace, tasks: Sequence[Task], workers: Workers, cache: Cache | None) -> list[Scan]:
     keys = {} if cache is None else _cache_keys(space, tasks)
     known = {} if cache is None else _kept(space, keys, cache)
+    if cache is not None:
+        known |= _kept(space, {task: _rewritten_key(key) for task, key in keys.items() if task not in known}, cache)
     missing = [task for task in tasks if task not in known]
     made = workers.scan(missing)
     if cache is not None:
@@ -68,11 +71,13 @@ class Workers:
     Args:
         space: the texts.
         jobs: the most processes.
+        repeated: has the repeated scans of an earlier run on the same given files, and gets those of this one.
 
     """
 
-    def __init__(self, space: Workspace, jobs: int) -> None:
+    def __init__(self, space: Workspace, jobs: int, repeated: MemoryCache | None = None) -> None:
         self._space = space
+        self._repeated = repeated
         self._jobs = jobs if can_start_workers() else 1
         self._pool: ProcessPoolExecutor | None = None
 
@@ -99,7 +104,29 @@ class Workers:
 
     def scan_again(self, scans: list[Scan]) -> list[Scan]:
         """Repeat scans, because texts have changed."""
-        return self.scan([_task(scan) for scan in scans])
+        tasks = [_task(scan) for scan in scans]
+        if self._repeated is None:
+            return self.scan(tasks)
+        space, before = self._space, dict(zip(tasks, scans, strict=True))
+        keys = {task: _repeated_key(space, before[task], key) for task, key in _cache_keys(space, tasks).items()}
+        known = _kept(space, keys, self._repeated)
+        missing = [task for task in tasks if task not in known]
+        for task, made in zip(missing, self.scan(missing), strict=True):
+            known[task] = made
+            if made.files.isdisjoint(space.changed.keys() - before[task].files):
+                _keep(space, keys, [task], [made], self._repeated)
+        return [known[task] for task in tasks]
+
+
+def _rewritten_key(key: str) -> str:
+    return digest("rewritten", key)
+
+
+def _repeated_key(space: Workspace, before: Scan, key: str) -> str:
+    """Return the key of a repeated scan: its positions are those of the given texts of changed files."""
+    changed = sorted(before.files & space.changed.keys())
+    given = [text for path in changed for text in (path, space.given[path].raw, space.content(path))]
+    return digest("again", key, *given)
 
 
 def _task(scan: Scan) -> Task:
@@ -109,6 +136,7 @@ def _task(scan: Scan) -> Task:
 def _scan(space: Workspace, task: Task) -> Scan:
     path, left_out = task
     space.release_trees()
+    return_freed()
     return scan_program(space, path) if left_out is None else scan_library(space, path, left_out)
 
 
@@ -137,7 +165,7 @@ def keep_rewritten(space: Workspace, scans: Iterable[Scan], cache: Cache) -> Non
     """Cache the scans of rewritten texts, so that a run on the written files does not repeat them.
 
     Positions in a scan are those of the given texts, so scans with a position in a rewritten file are left out, as are
-    those that read a rewritten notebook, whose text follows from its cells.
+    those that read a rewritten notebook, whose text follows from its cells.  The scans of the given texts stay.
     """
     changed = space.changed.keys()
     notebooks = {path for path in changed if space.cells(path) is not None}
@@ -149,7 +177,8 @@ def keep_rewritten(space: Workspace, scans: Iterable[Scan], cache: Cache) -> Non
         and changed.isdisjoint(map(os.path.abspath, scan.positioned()))
     ]
     tasks = [_task(scan) for scan in kept]
-    _keep(space, _cache_keys(space, tasks), tasks, kept, cache)
+    keys = {task: _rewritten_key(key) for task, key in _cache_keys(space, tasks).items()}
+    _keep(space, keys, tasks, kept, cache)
 
 
 def _cache_keys(space: Workspace, tasks: Sequence[Task]) -> dict[Task, str]:

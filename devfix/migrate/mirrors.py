@@ -1,7 +1,7 @@
 """Bare mirrors of remote repositories in the user's cache folder, and worktrees of them.
 
 A mirror is shallow and has no blobs, as far as the server supports it; a worktree's blobs are fetched when it is
-created.  Without runs, a worktree contains Python files and configuration only.  Its files have the bytes of their
+created.  Without runs, a worktree contains only what the analysis reads.  Its files have the bytes of their
 blobs: no filter runs, and no line ending, keyword or encoding is converted.  The source repository, even a local
 checkout, is only read, and only by ``git fetch``.
 
@@ -32,8 +32,16 @@ from devfix.vcs.redaction import redacted
 
 __all__ = ["Checkout", "Mirror", "default_mirrors", "default_scratch", "slug"]
 
-#: Files that analysis needs, as sparse-checkout patterns.
-_SPARSE_PATTERNS = "*.py\n*.pyw\n*.ipynb\npyproject.toml\n.gitignore\n"
+#: What the analysis reads, as sparse-checkout patterns: code, stubs, settings, and data that programs are made from.
+_SPARSE_PATTERNS = "\n".join(
+    (
+        *("*.py", "*.pyw", "*.ipynb", "*.pyi"),
+        *("pyproject.toml", ".gitignore"),
+        *("*.yaml", "*.yml"),  # modules of configuration files
+        *("requirements.txt", "setup.cfg"),  # releases of PyTorch
+        "",
+    )
+)
 #: Overrides the attributes of the repository, the user and the system (gitattributes(5)): files have the bytes of their
 #: blobs.  ``working-tree-encoding`` cannot be false, only unspecified.
 _ATTRIBUTES = "* -text -ident !eol !filter !working-tree-encoding\n"
@@ -95,6 +103,8 @@ class Mirror:
         self.folder = Path(task.mirrors or default_mirrors(), name)
         self._scratch = Path(task.scratch or default_scratch())
         self._task = task
+        self._size_before: int | None = None  # bytes, before the first command that may fetch
+        self._is_too_large = False
 
     def tip(self) -> str:
         """Return the remote's commit for the ref, without fetching it.
@@ -147,9 +157,9 @@ class Mirror:
                 if not (self.folder / _COMPLETE).exists():  # another task deleted it after the fetch
                     self._fetch_or_recreate(git)
                 self._attach(folder, parent.name, commit)
-                worktree_git = Git(str(folder), self._task.source, self._task.git_timeout, git.lock)
+                worktree_git = self._git(folder, git.lock)
                 self._populate(worktree_git, all_files)
-            yield Checkout(folder, commit, Git(str(folder), self._task.source, self._task.git_timeout))
+            yield Checkout(folder, commit, self._git(folder))
         finally:
             remove_tree(parent)
             with suppress(OSError), self._locked():
@@ -179,12 +189,27 @@ class Mirror:
         descriptor = self._lock()
         try:
             self._clean_up()
-            yield Git(str(self.folder), self._task.source, self._task.git_timeout, descriptor)
+            if self._size_before is None:
+                self._size_before = _size(self.folder / "objects")
+            yield self._git(self.folder, descriptor)
         except GitError:
             self._clean_up()  # half a pack may have filled the disk
             raise
         finally:
             os.close(descriptor)
+
+    def _git(self, folder: Path, lock: int | None = None) -> Git:
+        return Git(str(folder), self._task.source, self._task.git_timeout, lock, check=self._check_size)
+
+    def _check_size(self) -> None:
+        """Raise ``GitError`` if the mirror grew by more than the task may fetch.
+
+        Git has no such limit: a server may send any number of trees and files, of any size.
+        """
+        limit = self._task.max_fetch_mb
+        if limit and _size(self.folder / "objects") - (self._size_before or 0) > limit << 20:
+            self._is_too_large = True
+            raise GitError(f"more than max-fetch = {limit} MB: raise it in the plan, or leave the repository out")
 
     def _lock(self) -> int:
         """Lock this path; reopen it if the previous holder deleted it."""
@@ -209,10 +234,13 @@ class Mirror:
             with suppress(OSError):
                 if not os.path.exists((entry / "gitdir").read_text("utf-8").strip()):
                     shutil.rmtree(entry, ignore_errors=True)
+        if self._is_too_large and not any(self.folder.glob("worktrees/*")):  # else another task uses it
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def _create(self, config: str = _CONFIG) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir(parents=True)
+        self._size_before = 0
         for name in ("objects", "refs/heads"):
             (self.folder / name).mkdir(parents=True)
         (self.folder / "config").write_text(config, "utf-8")
@@ -282,6 +310,16 @@ class Mirror:
                 raise
             lacks = f"the repository lacks the content {missing[1]} of a file: it is damaged, or a partial clone"
             raise GitError(f"{lacks}; clone it completely, or use the URL of its remote", error.log) from error
+
+
+def _size(folder: Path) -> int:
+    """Return the size of the files in a folder in bytes; git may delete some meanwhile."""
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(parent, name)).st_size
+    return total
 
 
 def _missing_ref(git: Git, ref: str) -> str:

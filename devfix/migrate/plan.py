@@ -16,7 +16,7 @@ from devfix.migrate.local_repositories import repositories_in
 from devfix.migrate.mirrors import slug
 from devfix.migrate.plan_keys import Table, defaults, is_ref, publishing, rules, verification
 from devfix.migrate.plan_lines import Lines
-from devfix.migrate.task import DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
+from devfix.migrate.task import DEFAULT_MAX_FETCH_MB, DEFAULT_MEMORY_MB, DEFAULT_TIMEOUT_S, Task
 from devfix.sources.digest import digest
 from devfix.vcs.codeowners import Dialect
 from devfix.vcs.hosts import NoAddress, UnknownHost, host_of
@@ -163,6 +163,7 @@ def _of_table(table: Table, shared: Mapping[str, Any]) -> Task:
         publishing=result,
         timeout=table.number("timeout", merged.get("timeout", DEFAULT_TIMEOUT_S), least=1),
         keep_mirror=keep,
+        max_fetch_mb=int(table.number("max-fetch", merged.get("max-fetch", DEFAULT_MAX_FETCH_MB), least=1)),
         memory_mb=int(table.number("memory", merged.get("memory", DEFAULT_MEMORY_MB), least=256)),
         plan_location=table.location(),
     )

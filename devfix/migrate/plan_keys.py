@@ -56,7 +56,7 @@ class Table:
     SHARED: ClassVar[tuple[str, ...]] = (
         *("select", "ignore", "severity", "unsafe-fixes", "verify"),
         *("result", "branch", "author", "message", "labels", "reviewers", "draft", "fork", "fork-owner", "split"),
-        *("timeout", "memory", "keep-mirror"),
+        *("timeout", "memory", "max-fetch", "keep-mirror"),
     )
     #: Keys that may stand in ``[defaults]`` only.
     PLAN: ClassVar[tuple[str, ...]] = ("max-open", "max-hourly", "window")
@@ -134,7 +134,7 @@ def defaults(top: Table) -> dict[str, Any]:
     rules(table, given)
     publishing(table, given, "", "")
     verification(table, {}, allow_missing_script=True)
-    for key, least in (("timeout", 1), ("memory", 256)):
+    for key, least in (("timeout", 1), ("memory", 256), ("max-fetch", 1)):
         table.number(key, least, least)
     table.flag("keep-mirror")
     return given

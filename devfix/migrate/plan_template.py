@@ -34,6 +34,7 @@ _HEAD = f"""\
 # window = ""               # when to open them: "Mon-Fri 09:00-16:00 Europe/Berlin"
 # timeout = 3600            # seconds for one repository
 # memory = 4096             # MB for analysing and fixing one
+# max-fetch = 2048          # MB that git may fetch for one
 # keep-mirror = true        # false: delete a mirror when its repository is done, to save disk space
 
 # [defaults.verify]         # verify patches by running a script, as `devfix verify` does

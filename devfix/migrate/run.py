@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import time
 from collections import Counter, deque
@@ -9,6 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from typing import IO
 
 from devfix.migrate.changes import Change, ChangeState
 from devfix.migrate.disk import DISK_FULL
@@ -131,23 +133,34 @@ class Migration:
         """Process the pending tasks; yield each record once it is stored, and the reused records among them.
 
         Raises:
-            StateError: a file cannot be written, for example because the disk is full; stored records remain.
+            StateError: another process uses the folder, or a file cannot be written, for example because the disk is
+                full; stored records remain.
             devfix.migrate.engines.EngineError: the engine cannot run.
 
         """
         self._remove_worktrees()
         try:
             (self._out / PATCHES).mkdir(parents=True, exist_ok=True)
-            self._patches = frozenset(os.listdir(self._out / PATCHES))
             with open(self._out / LOG, "a", encoding="utf-8") as log:
+                self._lock(log)
+                self._patches = frozenset(os.listdir(self._out / PATCHES))
                 for record in self._records(engine, work, jobs):
                     log.write(_log_line(record))
                     yield record
-            write_whole(self._out / RECORDS, (line + b"\n" for line in self._lines()))
+                write_whole(self._out / RECORDS, (line + b"\n" for line in self._lines()))
         except OSError as error:
             raise StateError(f"{error.filename or self._out}: {error.strerror}; {RESUME_HINT}") from error
         finally:
             self._remove_worktrees()
+
+    def _lock(self, log: IO[str]) -> None:
+        """Lock the folder by its log until the log is closed: a run with another state would replace the files."""
+        try:
+            fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StateError(
+                f"{self._out} is in use by another devfix migrate: wait for it, or choose another --out"
+            ) from None
 
     def _records(self, engine: Engine, work: Work, jobs: int) -> Iterator[Record]:
         tasks = self._pending()

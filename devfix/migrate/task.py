@@ -13,10 +13,20 @@ from devfix.sources.digest import digest
 from devfix.vcs.codeowners import Dialect
 from devfix.vcs.redaction import redacted
 
-__all__ = ["DEFAULT_MEMORY_MB", "DEFAULT_TIMEOUT_S", "Limits", "Publishing", "Task", "Verification", "Work"]
+__all__ = [
+    "DEFAULT_MAX_FETCH_MB",
+    "DEFAULT_MEMORY_MB",
+    "DEFAULT_TIMEOUT_S",
+    "Limits",
+    "Publishing",
+    "Task",
+    "Verification",
+    "Work",
+]
 
 DEFAULT_TIMEOUT_S = 3600.0
 DEFAULT_MEMORY_MB = 4096
+DEFAULT_MAX_FETCH_MB = 2048
 DEFAULT_BRANCH = "devfix/device"
 DEFAULT_AUTHOR = "devfix <devfix@localhost>"
 DEFAULT_MESSAGE = "Keep tensors and modules on the device that computes with them"
@@ -125,6 +135,7 @@ class Task:
         git_timeout: the time limit of each git command in seconds.
         timeout: the time limit of the task in seconds, after which the engine ends the worker.
         memory_mb: the memory limit of a worker for analysis and fixes, in MB; 0 for none.
+        max_fetch_mb: the limit on what git fetches for the task, in MB on disk; 0 for none.
         done_commits: commits processed before with these settings, whose records remain valid.
         results: the folder or object store (fsspec URL) to which the worker writes the record; empty to send it to the
             main machine.
@@ -149,6 +160,7 @@ class Task:
     git_timeout: float = 600.0
     timeout: float = DEFAULT_TIMEOUT_S
     memory_mb: int = DEFAULT_MEMORY_MB
+    max_fetch_mb: int = DEFAULT_MAX_FETCH_MB
     done_commits: tuple[str, ...] = ()
     results: str = ""
     plan_location: str = ""

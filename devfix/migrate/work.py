@@ -23,6 +23,7 @@ from devfix.migrate.stability import UnstableError, stable_outcome
 from devfix.migrate.task import Task
 from devfix.model import Finding, Outcome, Problem, Severity, Status
 from devfix.sources import SourceFile
+from devfix.sources.freed_memory import return_freed
 from devfix.vcs.commits import list_item
 from devfix.vcs.git import GitError
 
@@ -58,6 +59,7 @@ def migrate(task: Task) -> Record:
 
     Never raises: the record contains the error.
     """
+    return_freed()
     meter = Meter()
     stages = Stages(task.scratch or default_scratch(), task.number, task.name)
     result = _Result()

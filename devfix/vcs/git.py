@@ -11,7 +11,8 @@ import shutil
 import signal
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
@@ -27,6 +28,7 @@ _MIN_VERSION = (2, 31)  # GIT_CONFIG_COUNT
 _MAX_LOG = 4000
 _MAX_OUTPUT = 64 << 10  # bytes of error output, from its beginning and from its end
 _GRACE_S = 5.0
+_CHECK_S = 0.5
 #: Inherited ``GIT_`` variables: those that configure network access.
 _INHERITED = re.compile(r"GIT_(?:SSH|SSL|HTTP|PROXY|ASKPASS|CONFIG|ALLOW_PROTOCOL|EXEC_PATH)")
 _SETTINGS = {
@@ -100,6 +102,7 @@ class Git:
         timeout: seconds for each command.
         lock: a file descriptor that commands inherit: a lock on it is held until the last of them ends.
         user_checkout: whether this is the user's checkout, where line endings are converted as configured.
+        check: called while commands run, and after each; it raises ``GitError`` to end them.
 
     """
 
@@ -111,12 +114,14 @@ class Git:
         lock: int | None = None,
         *,
         user_checkout: bool = False,
+        check: Callable[[], None] | None = None,
     ) -> None:
         self.folder = folder
         self.timeout = timeout
         self._url = url
         self.lock = lock
         self._user_checkout = user_checkout
+        self._check = check
 
     def __call__(self, *arguments: str, extra_env: Mapping[str, str] | None = None, stdin: str | None = None) -> str:
         """Run a command and return its standard output.
@@ -145,9 +150,7 @@ class Git:
         errors = _ErrorOutput(process)
         data = None if stdin is None else os.fsencode(stdin)
         try:
-            output, _ = process.communicate(data, timeout=self.timeout)
-        except subprocess.TimeoutExpired:
-            raise GitError(f"git {_subcommand(arguments)} did not end within {self.timeout:g} s") from None
+            output = self._wait(process, data, _subcommand(arguments))
         finally:
             _running.discard(process)
             if process.poll() is None:
@@ -155,6 +158,23 @@ class Git:
         if process.returncode:
             raise self._failure(_subcommand(arguments), process.returncode, errors.end())
         return os.fsdecode(output)
+
+    def _wait(self, process: subprocess.Popen[bytes], data: bytes | None, subcommand: str) -> bytes:
+        """Return the output of a command when it has ended."""
+        end = time.monotonic() + self.timeout
+        while True:
+            left = max(0.0, end - time.monotonic())
+            try:
+                output, _ = process.communicate(data, timeout=left if self._check is None else min(left, _CHECK_S))
+            except subprocess.TimeoutExpired:
+                if left <= _CHECK_S or self._check is None:
+                    raise GitError(f"git {subcommand} did not end within {self.timeout:g} s") from None
+                data = None  # it was sent, or is being sent
+            else:
+                return output
+            finally:
+                if self._check is not None:
+                    self._check()
 
     def _failure(self, subcommand: str, code: int, errors: bytes) -> GitError:
         log = redacted(errors.decode("utf-8", "replace").replace(self._url or "\0", redacted(self._url)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,7 +60,7 @@ def follow(state: State, path: list[tuple]) -> State:
             case "module", (frozen,):
                 state.write(OBJECT, ModuleObject("model", frozen=frozen, opaque=True))
             case "assume", (name, holds):
-                state.assumptions[name] = holds
+                state.assume(name, holds)
             case "save", (name,):
                 state.saved |= {name}
             case "default", (device,):
@@ -149,3 +151,47 @@ def test_states_of_a_call_that_has_returned_are_dropped(analyse):
     """)
     (mismatch,) = observations.mismatches
     assert all(frame.activation.returns == [] for frame in mismatch.point.call_stack)
+
+
+def test_a_fork_that_writes_nothing_shares_everything() -> None:
+    state = start()
+    for key in range(1_000, 1_200):
+        state.add_env(key)
+        state.write(key + 1_000, OpaqueObject("part"))
+        state.assume(f"flag {key}", True)
+    tracemalloc.start()
+    try:
+        forks = [state.fork() for _ in range(100)]
+        taken = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert taken / len(forks) < 1_000, "bytes; a program has thousands of points with a state"
+
+
+def test_what_a_fork_and_its_origin_write_is_apart() -> None:
+    state = start()
+    fork = state.fork()
+    second = fork.fork()
+    fork.bind(ENV, "a", Const(1))
+    fork.add_env(7)
+    state.unbind(ENV, "a")
+    state.assume("flag", True)
+    second.drop_env(ENV)
+    assert (state.lookup(ENV, "a"), fork.lookup(ENV, "a"), second.lookup(ENV, "a")) == (None, Const(1), None)
+    assert (7 in state.envs, 7 in fork.envs, 7 in second.envs) == (False, True, False)
+    assert (dict(state.assumptions), dict(fork.assumptions)) == ({"flag": True}, {})
+
+
+def test_a_join_that_brings_nothing_new_shares_the_facts_of_an_object() -> None:
+    state = start()
+    parents = frozenset({Pointer(OTHER)})
+    state.write(OBJECT, ModuleObject("net", fields={"a": Pointer(OTHER), "b": NONE}, parents=parents))
+    one, two = state.fork(), state.fork()
+    one.update(Pointer(OBJECT), devices=frozenset({CPU}))
+    two.update(Pointer(OBJECT), devices=frozenset({ACCELERATOR}), fields={"a": Pointer(OTHER)}, parents=frozenset())
+    joined = State.join([one, two])
+    assert joined is not None
+    found = joined.heap_object(Pointer(OBJECT))
+    assert found.devices == frozenset({CPU, ACCELERATOR})
+    assert found.fields is one.heap_object(Pointer(OBJECT)).fields
+    assert isinstance(found, ModuleObject) and found.parents is parents

@@ -179,9 +179,26 @@ def plan(repository, github, tmp_path, monkeypatch):
     return write
 
 
+class InThisProcess:
+    """An engine without worker processes, which would read all models again for each test."""
+
+    def run(self, tasks, work, jobs):
+        for task in tasks:
+            forget_listings()
+            yield work(task)
+
+
 @pytest.fixture
-def migrate(capfd, tmp_path):
+def workers():
+    """Whether repositories are processed by worker processes, as for a person."""
+    return False
+
+
+@pytest.fixture
+def migrate(capfd, tmp_path, monkeypatch, workers):
     """``devfix migrate`` in this process, with its output folder as the last argument of subcommands."""
+    if not workers:
+        monkeypatch.setattr("devfix.cli.migrating.run._engine", lambda engine, scheduler: InThisProcess())
 
     def call(*arguments, code=0):
         subcommand = arguments[0] in SUBCOMMANDS

@@ -32,7 +32,8 @@ class GitHub(Api):
         self.refuse_fork = None
         self.conclusions = ["success"]
         self.repositories = {}
-        self.login = ""  # of the token's account; empty for a job's token
+        self.login = ""  # of the token's account; empty for the token of an app
+        self.app = BOT["login"]  # which app that is
         self.may_push, self.archived = True, False
         self.forks, self.unrelated = {}, set()  # bare repositories by full name; which of them are no forks
         self.questions_until_filled = 0  # that git asks about a new fork
@@ -40,6 +41,17 @@ class GitHub(Api):
     def authorise(self, handler):
         if handler.headers.get("Authorization", "") not in (f"token {TOKEN}", f"Bearer {TOKEN}"):
             raise Answer(401, {"message": "Bad credentials"})
+
+    def described(self, method, path, query, document):
+        """Answer GraphQL, which has a description of its own: https://docs.github.com/en/graphql/overview/public-schema."""
+        if (method, path) != ("POST", "/graphql"):
+            return super().described(method, path, query, document)
+        if document != {"query": "query { viewer { login } }"}:
+            return Answer(200, {"errors": [{"message": "the fake knows one query"}]})
+        return Answer(200, {"data": {"viewer": {"login": self.login or self.app}}})
+
+    def writes(self):
+        return [call for call in super().writes() if call != ("POST", "/graphql")]
 
     def git(self, *arguments, repository=""):
         folder = self.forks.get(repository, self.repository)

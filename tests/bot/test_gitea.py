@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
+from email.utils import format_datetime
 
 import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION
@@ -49,6 +50,24 @@ def pull(repository, gitea):
     repository.branch("topic")
     repository.commit(train__py=BROKEN)
     return gitea.add_pull("topic")
+
+
+def test_limits_are_waited_for_and_not_for_ever(bot, job, gitea, pull, monkeypatch):
+    waits = []
+    monkeypatch.setattr("devfix.bot.transport.sleep", waits.append)
+    soon = format_datetime(datetime.now(timezone.utc) + timedelta(seconds=290), usegmt=True)
+    for given in ({"Retry_After": 7}, {}, {"Retry_After": soon}):
+        gitea.troubles.append(("POST", Answer(429, {"message": "Too Many Requests"}, **given)))
+    job(pull)
+
+    assert bot("review").code == 0
+    assert waits[:2] == [7, 10] and 10 < waits[2] < 291, waits
+    assert len(gitea.comments[pull]) == 1
+
+    gitea.troubles.append(("GET", Answer(429, {"message": "Too Many Requests"}, Retry_After=3600)))
+    assert "rate limit exceeded: run again in 60 min" in bot("review").stderr
+    gitea.troubles += [("GET", Answer(429, {"message": "Too Many Requests"}))] * 4
+    assert "rate limit exceeded: run again later" in bot("review").stderr
 
 
 @pytest.fixture

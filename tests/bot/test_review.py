@@ -256,6 +256,45 @@ def test_a_comment_that_does_not_say_stop(bot, job, github, pull):
     assert len(github.writes()) == 1
 
 
+def test_a_review_of_another_app_is_not_edited(bot, job, github, pull):
+    job(pull)
+    bot("review")
+    (first,) = github.reviews[pull]
+    first["body"] += " of another installation"
+    github.app = "other-app[bot]"
+
+    assert bot("review").code == 0
+
+    assert github.reviews[pull][0] == {**first, "user": BOT}
+    assert len(github.bodies("POST", "/reviews")) == 2, "this app posts its own"
+
+
+@pytest.mark.parametrize("app", ["github-actions[bot]", "github-actions"])
+def test_a_dry_run_knows_the_review_of_its_app(bot, job, github, pull, app):
+    job(pull)
+    bot("review")
+    github.app = app
+    before = github.writes()
+
+    result = bot("review", "--dry-run")
+
+    assert result.code == 0
+    assert "0 new of 1 suggestions" in result.stderr
+    assert github.writes() == before
+
+
+def test_an_app_that_may_not_ask_who_it_is_edits_nothing(bot, job, github, pull):
+    github.say(pull, "<!-- devfix:review -->", BOT)
+    github.troubles.append(("POST", Answer(403, {"message": "Resource not accessible by integration"})))
+    job(pull)
+
+    result = bot("review")
+
+    assert result.code == 2
+    assert "GitHub: the app of the token: 403 Resource not accessible by integration" in result.stderr
+    assert github.writes() == []
+
+
 def test_the_label(bot, job, github, pull):
     github.pulls[pull]["labels"] = ["devfix: ignore"]
     job(pull)

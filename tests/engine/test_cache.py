@@ -11,7 +11,7 @@ import devfix.engine.parallel_scan
 from devfix import sources
 from devfix.config import Settings
 from devfix.engine import cache as caching
-from devfix.engine.cache import Cache
+from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.fixpoint import apply, check
 from devfix.engine.model_json import from_json, to_json
 from devfix.model import Severity
@@ -106,6 +106,27 @@ def test_the_scans_of_a_repair_serve_the_run_on_the_written_files(project, cache
 
     assert scans == []
     assert again == look(None, paths=paths)
+
+
+def test_a_second_repair_repeats_no_scan_of_the_first(project, scans):
+    two = HEAD + "other = nn.Sequential(nn.Linear(4, 8))\nother.to(device)\nother[0] = make_head()\n"
+    two += "other(torch.randn(2, 8, device=device)).sum().backward()\n"
+    (project / "train.py").write_text(two)
+    (project / "second.py").write_text(HEAD)
+    files, _ = sources.load(("train.py", "second.py", "parts.py"))
+    both = MemoryCache()
+    first = apply(files, Settings(root="."), cache=both)
+    repeated = scans[-1]
+    assert scans.count(repeated) > 1, "a program is scanned again after its edit"
+    scans.clear()
+
+    assert apply(files, Settings(root="."), cache=both) == first
+    assert scans == []
+
+    left = [item.finding for item in first.resolutions if item.finding.path == "train.py"][1:]
+    without = apply(files, Settings(root="."), without=left, cache=both)
+    assert "second.py" not in " ".join(scans), "it does not read the text that differs now"
+    assert without == apply(files, Settings(root="."), without=left)
 
 
 def test_what_remains_in_a_rewritten_file_is_told_where_it_is_now(project, cache, scans):

@@ -226,7 +226,7 @@ def test_every_remark_of_the_template_holds(tmp_path, repository, plan):
 
     assert task.publishing == Publishing(branch="devfix/device-main"), "its ref is appended"
     assert task.verification.device == "auto" and task.verification.setup == "--write-checkpoint"
-    assert (task.timeout, task.memory_mb, task.ref) == (3600.0, 4096, "main")
+    assert (task.timeout, task.memory_mb, task.max_fetch_mb, task.ref) == (3600.0, 4096, 2048, "main")
 
 
 def test_lines_of_keys():

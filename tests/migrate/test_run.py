@@ -78,6 +78,23 @@ def test_records_are_in_the_order_of_the_plan(migrated, tmp_path):
     assert json.loads(lines[0])["published"]["path"] == "patches/fixed1.patch"
 
 
+def test_two_migrations_do_not_write_to_one_folder(tmp_path):
+    out, engine = str(tmp_path / "out"), InThisProcess()
+    tasks = select_tasks(tasks_of(NAMES), EVERYTHING, str(tmp_path / "scratch"))
+    states = [State(str(tmp_path / name)) for name in ("one.log", "two.log")]
+    first, second = (Migration(tasks, EVERYTHING, state, out) for state in states)
+    running = first.run(engine, work, 1)
+    next(running)
+
+    with pytest.raises(StateError, match=r"out is in use by another devfix migrate: .*choose another --out"):
+        list(second.run(engine, work, 1))
+
+    list(running)
+    assert len(list(second.run(engine, work, 1))) == len(NAMES), "the folder is free when the first has ended"
+    for state in states:
+        state.close()
+
+
 def test_a_second_start_changes_nothing(migrated):
     _, _, first = migrated()
 

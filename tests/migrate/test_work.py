@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,6 +85,80 @@ def test_only_what_reading_needs_is_checked_out(task, repository, commit, monkey
 
     assert {"train.py", "model.py", "pyproject.toml"} <= set(seen)
     assert not {"README", "large.bin"} & set(seen)
+
+
+BLEND = """\
+import acme
+import torch
+
+device = torch.device("cuda")
+x = torch.ones(3, device=device)
+y = torch.ones(3)
+print(acme.blend(x, y))
+"""
+RECIPE = """\
+import sys
+import speechbrain as sb
+from hyperpyyaml import load_hyperpyyaml
+
+class Distiller(sb.Brain):
+    def compute_forward(self, batch, stage):
+        x, _ = batch.to(self.device).sig
+        return self.modules.student(x) - self.hparams.teacher(x)
+
+if __name__ == "__main__":
+    hparams_file, run_opts, overrides = sb.parse_arguments(sys.argv[1:])
+    with open(hparams_file) as stream:
+        hparams = load_hyperpyyaml(stream, overrides)
+    brain = Distiller(modules=hparams["modules"], hparams=hparams, run_opts=run_opts)
+    brain.fit(range(3), hparams["data"])
+"""
+PARTS = """\
+student: &net !new:torch.nn.Linear
+  in_features: 3
+  out_features: 3
+teacher: !new:torch.nn.Linear
+  in_features: 3
+  out_features: 3
+modules:
+  student: !ref <student>
+"""
+RESUMED = """\
+import torch
+
+device = torch.device("cuda")
+model = torch.nn.Linear(3, 1).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+checkpoint = torch.load("last.pt", map_location="cpu")
+model.load_state_dict(checkpoint["model"])
+optimizer.load_state_dict(checkpoint["optimizer"])
+model(torch.randn(2, 3, device=device)).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        pytest.param(
+            {
+                "pyproject.toml": '[tool.devfix]\nmodels = ["stubs"]\n',
+                "stubs/acme.pyi": "# https://acme.example/blend\ndef blend(first: On, second: On) -> On: ...\n",
+                "train.py": BLEND,
+            },
+            "DEV102",
+            id="stubs",
+        ),
+        pytest.param({"train.py": RECIPE, "hparams/train.yaml": PARTS}, "DEV204", id="configuration-files"),
+        pytest.param({"train.py": RESUMED, "requirements.txt": "torch~=2.1.0\n"}, "DEV401", id="declared-release"),
+    ],
+)
+def test_files_that_the_analysis_reads_are_checked_out(task, repository, commit, files, code):
+    commit(repository, files)
+
+    record = migrate(task)
+
+    assert [finding["code"] for finding in record.findings] == [code]
 
 
 def test_a_commit_that_was_done_is_not_done_again(task, repository, commit):
@@ -403,6 +478,49 @@ def test_a_notebook_is_repaired(task, repository, commit, broken):
 
     assert (record.outcome, record.reason) == (RepositoryOutcome.FIXED, "")
     assert "b/train.ipynb" in record.patch and "to(device)" in record.patch
+
+
+@pytest.mark.parametrize(
+    ("files", "stage"),
+    [
+        pytest.param({"train.py": "x = 1\n"}, "fetch", id="history"),
+        pytest.param({"large.py": os.urandom(3 << 20).hex()}, "checkout", id="files"),
+    ],
+)
+def test_a_repository_larger_than_the_limit_is_not_fetched(task, repository, commit, git, files, stage):
+    if stage == "fetch":  # contents are fetched at the checkout; the text of a commit is not content
+        (repository.parent / "message").write_bytes(os.urandom(2 << 20).hex().encode())
+        git("commit", "-q", "--allow-empty", "-F", str(repository.parent / "message"), cwd=repository)
+    else:
+        commit(repository, files)
+    git("config", "uploadpack.allowFilter", "true", cwd=repository)
+    git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=repository)
+    task = replace(task, source=f"file://{repository}", plan_location="plan.toml:12")
+
+    record = migrate(replace(task, max_fetch_mb=1))
+
+    assert (record.outcome, record.stage) == (RepositoryOutcome.FAILED, stage)
+    told = "more than max-fetch = 1 MB: raise it in the plan, or leave the repository out"
+    assert record.reason == f"plan.toml:12: {told}"
+    assert not Mirror(task).folder.exists(), "what was fetched is deleted"
+    assert migrate(replace(task, max_fetch_mb=10)).outcome is not RepositoryOutcome.FAILED
+
+
+def test_a_fetch_without_an_end_is_stopped(task, repository, git, tmp_path, monkeypatch):
+    packs = tmp_path / "mirrors"
+    script = tmp_path / "bin" / "git"
+    script.parent.mkdir()
+    real = subprocess.run(["which", "git"], capture_output=True, text=True, check=True).stdout.strip()
+    endless = f'd=$(find {packs} -type d -name objects); head -c 2000000 /dev/zero > "$d/tmp_pack"; sleep 60'
+    script.write_text(f'#!/bin/sh\ncase "$1" in fetch) {endless};; *) exec {real} "$@";; esac\n')
+    script.chmod(0o755)
+    monkeypatch.setattr("devfix.vcs.git._command", lambda: str(script))
+    started = time.monotonic()
+
+    record = migrate(replace(task, max_fetch_mb=1))
+
+    assert "more than max-fetch = 1 MB" in record.reason
+    assert time.monotonic() - started < 50
 
 
 def test_killed_git_commands_leave_locks_that_go(task, tmp_path):

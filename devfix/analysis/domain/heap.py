@@ -16,21 +16,22 @@ _BITS = 6  # 64 objects a page: a copy of a heap of 4,000 objects copies 64 refe
 class Heap:
     """Objects by identifier.
 
-    States are forked at branches and kept at program points, by the thousands in a training script: a copy costs one
-    reference per page, and a write copies the page of the object unless the heap owns it.
+    States are forked at branches and kept at program points, by the thousands in a training script: a copy costs
+    nothing, the first write to either of the two one reference per page, and a write the page of the object unless the
+    heap owns it.
     """
 
     __slots__ = ("_owned", "_pages")
 
     def __init__(self) -> None:
         self._pages: dict[int, dict[int, HeapObject]] = {}
-        self._owned: set[int] = set()
+        self._owned: set[int] | None = set()  # pages; None while the table of pages is shared
 
     def copy(self) -> Heap:
         """Return an independent copy."""
-        other = Heap()
-        other._pages = self._pages.copy()
-        self._owned.clear()
+        other = Heap.__new__(Heap)
+        other._pages = self._pages
+        other._owned = self._owned = None
         return other
 
     def get(self, key: int) -> HeapObject | None:
@@ -41,7 +42,9 @@ class Heap:
     def __setitem__(self, key: int, obj: HeapObject) -> None:
         """Add or replace an object."""
         number = key >> _BITS
-        if number in self._owned:
+        if self._owned is None:
+            self._pages, self._owned = self._pages.copy(), set()
+        elif number in self._owned:
             self._pages[number][key] = obj
             return
         self._owned.add(number)

@@ -6,11 +6,23 @@ A field of a heap object declares its join as metadata: ``frozen: bool = field(d
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import eq, is_
 from typing import Any
 
 from devfix.analysis.domain.values import Value, join
 
-__all__ = ["EITHER", "ENTRIES", "LATEST", "LOWEST", "OPTIONS", "UNION", "equal_or", "join_entries", "join_options"]
+__all__ = [
+    "EITHER",
+    "ENTRIES",
+    "LATEST",
+    "LOWEST",
+    "MADE_UNION",
+    "OPTIONS",
+    "UNION",
+    "equal_or",
+    "join_entries",
+    "join_options",
+]
 
 JoinFunction = Callable[[Any, Any], Any]
 
@@ -21,7 +33,12 @@ def _either(one: bool, two: bool) -> bool:
 
 
 def _union(one: frozenset[Any], two: frozenset[Any]) -> frozenset[Any]:
-    """Join sets of possibilities."""
+    """Join sets of possibilities; one that contains the other is returned itself, because there are many."""
+    return one if two <= one else two if one <= two else one | two
+
+
+def _made_union(one: frozenset[Any], two: frozenset[Any]) -> frozenset[Any]:
+    """Join sets of possibilities to a new set, by whose identity a later reader knows the join."""
     return one | two
 
 
@@ -55,6 +72,17 @@ def join_options(one: Value | None, two: Value | None) -> Value | None:
     return join((one, two))
 
 
+def _join_fields(one: dict[str, Value], two: dict[str, Value]) -> dict[str, Value]:
+    """Join the fields of an object; a mapping that is the result already is returned itself, because there are many."""
+    joined = one if one is two else join_entries(one, two)
+    return next((known for known in (two, one) if _has_same_items(known, joined)), joined)
+
+
+def _has_same_items(one: dict[str, Value], two: dict[str, Value]) -> bool:
+    """Return whether two mappings have the same values, identical ones, under the same names in the same order."""
+    return len(one) == len(two) and all(map(is_, one.values(), two.values())) and all(map(eq, one, two))
+
+
 def join_entries(
     one: Mapping[str, Value], two: Mapping[str, Value], base: Mapping[str, Value] | None = None
 ) -> dict[str, Value]:
@@ -69,8 +97,9 @@ def join_entries(
 
 
 EITHER = {"join": _either}
-ENTRIES = {"join": join_entries}
+ENTRIES = {"join": _join_fields}
 LATEST = {"join": _latest}
 LOWEST = {"join": _lowest}
 OPTIONS = {"join": join_options}
+MADE_UNION = {"join": _made_union}
 UNION = {"join": _union}

@@ -14,7 +14,17 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
-from devfix.analysis.domain.joins import EITHER, ENTRIES, LATEST, LOWEST, OPTIONS, UNION, equal_or, join_options
+from devfix.analysis.domain.joins import (
+    EITHER,
+    ENTRIES,
+    LATEST,
+    LOWEST,
+    MADE_UNION,
+    OPTIONS,
+    UNION,
+    equal_or,
+    join_options,
+)
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -73,7 +83,7 @@ class HeapObject:
     cls: ClassValue | None = field(default=None, metadata=equal_or(None))
     fields: dict[str, Value] = field(default_factory=dict, metadata=ENTRIES)
     default_item: Value | None = field(default=None, metadata=OPTIONS)
-    devices: frozenset[Device] = field(default=frozenset(), metadata=UNION)
+    devices: frozenset[Device] = field(default=frozenset(), metadata=MADE_UNION)
     allocated_at: ProgramPoint | None = field(default=None, metadata=LATEST)
     last_moved_at: ProgramPoint | None = field(default=None, metadata=LATEST)
 

@@ -189,7 +189,7 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         return
     key = condition_key(interp, test)
     negative = is_negative(test)
-    interp.now.assumptions[key] = holds is not negative
+    interp.now.assume(key, holds is not negative)
     take_side(interp.now, key, holds is not negative)
     subject, member, _ = key.rpartition(_MEMBER)
     similar = [each for each in interp.now.splits if each.startswith(subject + member)] if member else []
@@ -203,7 +203,7 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         if flag is not None and not flag.is_outdated:
             assume(interp, flag.test, holds)
         elif flag is not None:
-            interp.now.assumptions[f"{key} was {text_of(flag.test)}"] = holds
+            interp.now.assume(f"{key} was {text_of(flag.test)}", holds)
 
 
 def assumes_array(interp: Interpreter) -> bool:
@@ -238,14 +238,13 @@ def assumed(interp: Interpreter, test: ast.expr, holds: bool) -> Iterator[None]:
     env = interp.activation.env
     names = names_in(test)
     saved_values = {name: interp.now.envs.get(env, {}).get(name) for name in names}
-    saved_assumptions = dict(interp.now.assumptions)
+    saved_assumptions = interp.now.assumptions
     assume(interp, test, holds)
     try:
         yield
     finally:
         if interp.state is not None:
-            interp.now.assumptions.clear()
-            interp.now.assumptions.update(saved_assumptions)
+            interp.now.assumptions = saved_assumptions
             for name, value in saved_values.items():
                 if value is None:
                     interp.now.unbind(env, name)

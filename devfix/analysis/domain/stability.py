@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from devfix.analysis.domain.joins import EITHER, ENTRIES, OPTIONS, UNION
+from devfix.analysis.domain.joins import EITHER, ENTRIES, MADE_UNION, OPTIONS, UNION
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Container
 from devfix.analysis.domain.state import State
@@ -194,7 +194,7 @@ class _Comparison:
             return all(self._is_known(value, known.get(name)) for name, value in fact.items())
         if way is OPTIONS["join"]:
             return self._is_known(fact, known)
-        if way is UNION["join"]:
+        if way in (UNION["join"], MADE_UNION["join"]):
             return bool(self._anonymous(fact) <= self._anonymous(known))
         if way is EITHER["join"]:
             return bool(fact <= known)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from devfix.analysis.domain.heap import Heap
 from devfix.analysis.domain.joins import join_entries
@@ -40,6 +41,9 @@ class Base:
             self.envs.setdefault(key, {}).update(env)
 
 
+_NOTHING: AbstractSet[int] = frozenset()  # most branches write nothing: program points are forks
+
+
 class Branch:
     """The heap objects that a path has written since it forked: a join compares only these."""
 
@@ -48,7 +52,21 @@ class Branch:
     def __init__(self, parent: Branch | None) -> None:
         self.parent = parent
         self.depth: int = parent.depth + 1 if parent is not None else 0
-        self.written: set[int] = set()
+        self.written: AbstractSet[int] = _NOTHING
+
+    def note(self, key: int) -> None:
+        """Add an object that the path has written."""
+        if isinstance(self.written, set):
+            self.written.add(key)
+        else:
+            self.written = {key}
+
+    def note_all(self, keys: set[int]) -> None:
+        """Add objects that the path has written."""
+        if isinstance(self.written, set):
+            self.written |= keys
+        elif keys:
+            self.written = set(keys)
 
     def written_since(self, ancestor: Branch) -> set[int]:
         """Return the objects that the path has written since it forked off ``ancestor``."""
@@ -66,38 +84,43 @@ _SETTINGS = Runtime()
 class State:
     """Environments (names to values) and heap (identifiers to objects) of one path, on top of a shared base.
 
-    ``fork`` copies lazily: an environment or a page of the heap is copied when a fork first writes to it; objects are
-    immutable.
+    ``fork`` copies lazily: the table of environments, an environment or a page of the heap is copied when a fork first
+    writes to it; objects are immutable.
     ``assumptions`` holds the assumed outcomes of unknown conditions, ``splits`` the two sides of earlier
     joins, ``saved`` the files that the path may have written, ``runtime`` PyTorch's
-    settings.
+    settings: all of them are replaced and never changed, so that forks share them.
     """
+
+    __slots__ = ("_owned", "assumptions", "base", "branch", "envs", "heap", "runtime", "saved", "splits")
 
     def __init__(self, base: Base) -> None:
         self.base = base
         self.heap = Heap()
-        self.envs: dict[int, dict[str, Value]] = {}
-        self.assumptions: dict[str, bool] = {}
+        self.envs: Mapping[int, dict[str, Value]] = {}
+        self.assumptions: Mapping[str, bool] = {}
         self.splits: Splits = {}
         self.saved: frozenset[str] = frozenset()
         self.runtime = _SETTINGS
         self.branch = Branch(None)
-        self._owned: set[int] = set()
+        self._owned: set[int] | None = None  # environments; None while the table of environments is shared
 
     def fork(self) -> State:
         """Return an independent copy."""
         copy = State.__new__(State)
         copy.base = self.base
         copy.heap = self.heap.copy()
-        copy.envs = dict(self.envs)
-        copy.assumptions = dict(self.assumptions)
-        copy.splits = dict(self.splits)
+        copy.envs = self.envs
+        copy.assumptions = self.assumptions
+        copy.splits = self.splits
         copy.saved = self.saved
         copy.runtime = self.runtime
         copy.branch = Branch(self.branch)
-        copy._owned = set()
-        self._owned = set()
+        copy._owned = self._owned = None
         return copy
+
+    def assume(self, key: str, holds: bool) -> None:
+        """Assume the outcome of a condition."""
+        self.assumptions = {**self.assumptions, key: holds}
 
     def set_runtime(self, **settings: Any) -> None:
         """Change settings of PyTorch on this path."""
@@ -119,10 +142,11 @@ class State:
 
     def bind(self, key: int, name: str, value: Value) -> None:
         """Bind a name."""
-        if key not in self._owned:
-            self.envs[key] = dict(self.envs.get(key, ()))
-            self._owned.add(key)
-        self.envs[key][name] = value
+        envs, owned = self._own_envs()
+        if key not in owned:
+            envs[key] = dict(envs.get(key, ()))
+            owned.add(key)
+        envs[key][name] = value
         self.base.journal.append(key)
 
     def unbind(self, key: int, name: str) -> None:
@@ -130,6 +154,20 @@ class State:
         if name in self.envs.get(key, ()):
             self.bind(key, name, self.envs[key][name])
             del self.envs[key][name]
+
+    def add_env(self, key: int) -> None:
+        """Add an empty environment."""
+        self._own_envs()[0][key] = {}
+
+    def drop_env(self, key: int) -> None:
+        """Remove an environment that nothing refers to."""
+        self._own_envs()[0].pop(key, None)
+
+    def _own_envs(self) -> tuple[dict[int, dict[str, Value]], set[int]]:
+        """Return the table of environments, which no other state shares, and those of them that no other shares."""
+        if self._owned is None:
+            self.envs, self._owned = dict(self.envs), set()
+        return cast("dict[int, dict[str, Value]]", self.envs), self._owned
 
     # --- objects ----------------------------------------------------------------------------------------------
     def at(self, key: int) -> HeapObject:
@@ -153,7 +191,7 @@ class State:
     def write(self, key: int, obj: HeapObject) -> None:
         """Replace the object with this identifier."""
         self.heap[key] = obj
-        self.branch.written.add(key)
+        self.branch.note(key)
         self.base.journal.append(key)
 
     def heap_object(self, pointer: Pointer) -> HeapObject:
@@ -232,14 +270,14 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         elif mine is not None:
             joined.heap[key] = mine
     names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}
-    joined.envs = {**one.envs, **two.envs}
+    joined.envs = envs = {**one.envs, **two.envs}
     for key in one.envs.keys() | two.envs.keys():
         ours, others = one.envs.get(key), two.envs.get(key)
         if ours is others:
             continue
         base = one.base.envs.get(key, {})
         if (ours is not None and others is not None) or base:
-            env = joined.envs[key] = join_entries(ours or {}, others or {}, base)
+            env = envs[key] = join_entries(ours or {}, others or {}, base)
             for name, value in env.items():
                 sides = (ours or base).get(name), (others or base).get(name)
                 if sides[0] is not sides[1]:
@@ -264,5 +302,5 @@ def _written_since(one: Branch, two: Branch) -> tuple[Branch, set[int]]:
             assert two.parent is not None
             two = two.parent
     written |= one.written  # the common ancestor may be one of the two
-    one.written |= written
+    one.note_all(written)
     return one, written

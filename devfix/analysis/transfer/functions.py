@@ -136,7 +136,7 @@ def call_function(
         if interp.state is not None:
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
-                interp.state.envs.pop(activation.env, None)
+                interp.state.drop_env(activation.env)
     if interp.state is None:
         raise Unreachable
     if _is_generator(function.node):

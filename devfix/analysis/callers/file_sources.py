@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.file_names import FileNames, names_of
@@ -17,6 +17,7 @@ from devfix.analysis.callers.value_sources import (
     called_name,
     is_factory,
 )
+from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree, position, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
 from devfix.analysis.domain.joins import EITHER, ENTRIES, LATEST, LOWEST, OPTIONS, UNION, equal_or, join_options
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from devfix.analysis.domain.records import dataclass
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.objects import Opaque, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,

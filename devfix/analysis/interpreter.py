@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from devfix.analysis.domain.location import Activation, CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import HeapObject
@@ -161,12 +161,10 @@ class AbstractInterpreter:
             self.steps = before
             self.step_budget -= SPARE_STEPS
 
-    def spend_step(self) -> None:
-        """Count one step; raise :class:`OutOfBudget` if the budget is spent."""
-        self.steps += 1
-        if self.steps > self.step_budget:
-            self.observations.is_complete = False
-            raise OutOfBudget
+    def give_up(self) -> NoReturn:
+        """Raise :class:`OutOfBudget`, because the budget is spent."""
+        self.observations.is_complete = False
+        raise OutOfBudget
 
     # --- names ------------------------------------------------------------------------------------------------
     def lookup(self, name: str) -> Value | None:

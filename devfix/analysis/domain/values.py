@@ -347,7 +347,15 @@ def anywhere(value: Value) -> Value:
 
 def join(values: Iterable[Value]) -> Value:
     """Return the join of ``values``; beyond ``WIDENING_LIMIT`` alternatives, each kind of them is widened."""
-    found = dict.fromkeys(option for value in values for option in alternatives(value))
+    given = values if isinstance(values, (tuple, list)) else list(values)
+    if len(given) == 1 and not isinstance(given[0], Union):
+        return given[0]
+    found: dict[Value, None] = {}
+    for value in given:
+        if isinstance(value, Union):
+            found.update(dict.fromkeys(value.alternatives))
+        else:
+            found[value] = None
     if len(found) > WIDENING_LIMIT:
         found = _widened(found)
     if not found:

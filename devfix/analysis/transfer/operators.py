@@ -65,7 +65,9 @@ def compare(interp: Interpreter, node: ast.Compare) -> Value:
 
 def augmented(interp: Interpreter, node: ast.BinOp) -> Value:
     """Evaluate ``left op= right``: as the operator, but a tensor on the left is written in place."""
-    interp.spend_step()
+    interp.steps += 1
+    if interp.steps > interp.step_budget:
+        interp.give_up()
     return binary(interp, node, in_place=True)
 
 

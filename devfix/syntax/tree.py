@@ -29,7 +29,9 @@ _inner_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
 
 def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
     """Return the fields in which nodes of a class may hold nodes."""
-    inner = _inner_fields[kind] = tuple(name for name in kind._fields if name not in _PLAIN_FIELDS)
+    names_node = kind.__name__ == "TypeAlias"  # since Python 3.12; the name of a function or a class is a text
+    fields = (name for name in kind._fields if name not in _PLAIN_FIELDS or (name == "name" and names_node))
+    inner = _inner_fields[kind] = tuple(fields)
     return inner
 
 

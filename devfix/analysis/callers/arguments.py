@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from devfix.analysis.domain.records import dataclass
 
 __all__ = ["UNKNOWN", "Argument", "Evidence", "Kind", "union"]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.arguments import UNKNOWN, Evidence, Kind
 from devfix.analysis.callers.kinds import argument_kinds
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,

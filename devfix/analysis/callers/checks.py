@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 
 from devfix.analysis.callers.annotations import annotation_kind
 from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.file_names import FileNames
+from devfix.analysis.domain.records import dataclass
 
 __all__ = ["Check", "check_of", "checks_in"]
 

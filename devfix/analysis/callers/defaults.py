@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 
 from devfix.analysis.callers.arguments import Argument, Evidence, Kind
+from devfix.analysis.domain.records import replace
 
 __all__ = ["default_kind", "literal_kind"]
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.file_sources import ClassSources, Function, FunctionSources, sources_of
@@ -26,6 +26,7 @@ from devfix.analysis.callers.value_sources import (
     LOADED,
     READ,
 )
+from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from weakref import WeakKeyDictionary
 
 from devfix.analysis.callers.file_names import FileNames, names_of
@@ -17,7 +17,8 @@ from devfix.analysis.callers.value_sources import (
     called_name,
     is_factory,
 )
-from devfix.syntax.tree import SourceTree, position, walk
+from devfix.analysis.domain.records import dataclass
+from devfix.syntax.tree import SourceTree, children, position, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
 
@@ -164,7 +165,7 @@ class _Body:
         return FunctionSources(*identity, uses, returns, closed, frozenset(self._mentions))
 
     def _statement(self, stmt: ast.AST) -> None:
-        for part in ast.iter_child_nodes(stmt):
+        for part in children(stmt):
             if isinstance(part, ast.expr):
                 self._inside(part)
         match stmt:
@@ -198,10 +199,10 @@ class _Body:
                     if item.optional_vars is not None:
                         self._bind(item.optional_vars, item.context_expr)
             case _:
-                for part in ast.iter_child_nodes(stmt):
+                for part in children(stmt):
                     if isinstance(part, ast.expr):
                         self._value(part)
-        for part in ast.iter_child_nodes(stmt):
+        for part in children(stmt):
             if isinstance(part, ast.stmt):
                 self._statement(part)
             elif isinstance(part, (ast.ExceptHandler, ast.match_case)):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import CPU
 from devfix.syntax.tree import walk
 

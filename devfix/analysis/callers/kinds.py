@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 from functools import cached_property
 
 from devfix.analysis.callers.annotations import annotation_kind, type_comments
@@ -15,6 +14,7 @@ from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.uses import uses_of
 from devfix.analysis.callers.verdicts import Place, may_be_namesake, with_uses
 from devfix.analysis.callers.votes import Votes
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.models.protocols import hook_arguments
 from devfix.syntax.tree import SourceTree, walk
 

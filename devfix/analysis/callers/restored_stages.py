@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from devfix.analysis.callers.in_place_moves import in_place_moves
+from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree, position, walk
 
 __all__ = ["UnrestoredStage", "unrestored_stages"]

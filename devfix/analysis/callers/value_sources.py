@@ -9,6 +9,7 @@ from functools import lru_cache
 from devfix.analysis.callers.file_names import FileNames
 from devfix.analysis.torch.factories import OVERLAYS
 from devfix.models.index import Model, built_in, has_weights, lookup
+from devfix.syntax.tree import children
 
 __all__ = [
     "BUILT",
@@ -104,7 +105,7 @@ class SourceCollector:
                 self._add(element, found)
             case _:
                 parts: set[str] = set()
-                for child in ast.iter_child_nodes(node):
+                for child in children(node):
                     if isinstance(child, (ast.expr, ast.keyword)):
                         self._add(child, parts)
                 if isinstance(node, (ast.BinOp, ast.Compare, ast.Subscript)):

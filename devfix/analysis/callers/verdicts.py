@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from devfix.analysis.callers.arguments import Argument, Evidence, Kind
 from devfix.analysis.callers.votes import Votes
+from devfix.analysis.domain.records import dataclass
 
 __all__ = ["Place", "may_be_namesake", "with_uses"]
 

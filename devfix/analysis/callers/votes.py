@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from devfix.analysis.callers.arguments import Kind
+from devfix.analysis.domain.records import dataclass
 
 __all__ = ["ANY_KIND", "SEQUENCES", "Forward", "Votes"]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.records import dataclass
 from devfix.model import Event, Span
 from devfix.syntax.tree import SourceTree, position
 

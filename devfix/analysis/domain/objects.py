@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
@@ -25,6 +25,7 @@ from devfix.analysis.domain.joins import (
     equal_or,
     join_options,
 )
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

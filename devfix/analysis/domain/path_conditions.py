@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Opaque
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.splits import take_side
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,

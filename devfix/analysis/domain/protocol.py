@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar
+
+from devfix.analysis.domain.records import dataclass
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation, ProgramPoint
@@ -50,6 +52,7 @@ class Interpreter(Protocol):
         loop_depth: number of loops being executed, over all activations.
         depth: number of nested activations.
         steps: number of steps spent of the budget.
+        step_budget: number of steps after which the run is given up.
         spare_steps: number of steps left for rounds of loops beyond the second.
         clock: time of the latest program point.
         path_splits: number of branches executed to the end of their block on separate paths.
@@ -72,6 +75,7 @@ class Interpreter(Protocol):
     loop_depth: int
     depth: int
     steps: int
+    step_budget: int
     spare_steps: int
     clock: int
     path_splits: int
@@ -114,8 +118,8 @@ class Interpreter(Protocol):
     def spared(self) -> AbstractContextManager[None]:
         """Take the steps of the body from the spare ones."""
 
-    def spend_step(self) -> None:
-        """Count one step; raises ``OutOfBudget`` if the budget is spent."""
+    def give_up(self) -> NoReturn:
+        """Raise ``OutOfBudget``, because the budget is spent."""
 
     def lookup(self, name: str) -> Value | None:
         """Return the value of a name, from the innermost scope outwards; ``None`` if nothing binds it."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import CPU, UNKNOWN_DEVICE, Device
 
 __all__ = ["Runtime"]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 
 __all__ = ["MULTI_ACCELERATOR", "NO_ACCELERATOR", "ONE_ACCELERATOR", "Scenario"]

@@ -8,9 +8,9 @@ names and objects that have not changed since take back the values of its side.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import Pointer, Tensor, Union, Value
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from typing import Any, cast
 
 from devfix.analysis.domain.heap import Heap
 from devfix.analysis.domain.joins import join_entries
 from devfix.analysis.domain.objects import HeapObject, Module, join_objects
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.runtime import Runtime
 from devfix.analysis.domain.splits import Split, Splits, add_splits
 from devfix.analysis.domain.values import Bound, Pointer, TupleValue, Union, Value

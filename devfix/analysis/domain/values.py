@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple
 from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.domain.records import dataclass, replace
 
 if TYPE_CHECKING:
     from devfix.analysis.program import PythonModule
@@ -55,9 +57,12 @@ WIDENING_LIMIT = 6
 MOST_ORIGINS = 4  # of a tensor that may be one of several
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Device:
-    """The device of a tensor or module: ``cpu``, ``accelerator``, ``other`` (a second accelerator) or ``unknown``."""
+    """The device of a tensor or module: ``cpu``, ``accelerator``, ``other`` (a second accelerator) or ``unknown``.
+
+    There is one object for each, so that comparisons are those of identities.
+    """
 
     kind: str
 
@@ -342,7 +347,15 @@ def anywhere(value: Value) -> Value:
 
 def join(values: Iterable[Value]) -> Value:
     """Return the join of ``values``; beyond ``WIDENING_LIMIT`` alternatives, each kind of them is widened."""
-    found = dict.fromkeys(option for value in values for option in alternatives(value))
+    given = values if isinstance(values, (tuple, list)) else list(values)
+    if len(given) == 1 and not isinstance(given[0], Union):
+        return given[0]
+    found: dict[Value, None] = {}
+    for value in given:
+        if isinstance(value, Union):
+            found.update(dict.fromkeys(value.alternatives))
+        else:
+            found[value] = None
     if len(found) > WIDENING_LIMIT:
         found = _widened(found)
     if not found:

@@ -6,9 +6,9 @@ None is kept: a rule subscribes to a type, and records what it needs.  A subscri
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.observations.subscriptions import Evaluation, Observation
 
 if TYPE_CHECKING:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from devfix.analysis.domain.records import dataclass
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -57,5 +59,5 @@ class Handlers:
         for handler in self._handlers.get(type(observation), ()):
             value = handler(interp, observation)
             if value is not None and isinstance(observation, Evaluation):
-                observation = replace(observation, value=value)
+                observation = dataclasses.replace(observation, value=value)
         return observation

@@ -6,10 +6,10 @@ https://huggingface.co/docs/accelerate/package_reference/accelerator, https://li
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

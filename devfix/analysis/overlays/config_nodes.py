@@ -6,10 +6,10 @@ https://github.com/rbgirshick/yacs
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import NONE, Builtin, Const, Keywords, Pointer, Value
 from devfix.analysis.stdlib.argparse_ import option_of_class
 from devfix.analysis.stdlib.instances import InstanceObject

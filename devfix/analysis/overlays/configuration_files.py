@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+
+from devfix.analysis.domain.records import dataclass
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program

@@ -6,10 +6,10 @@ https://huggingface.co/docs/diffusers/api/pipelines/overview, https://huggingfac
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Opaque, module_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

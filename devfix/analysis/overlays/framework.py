@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis.domain.joins import equal_or
 from devfix.analysis.domain.objects import HeapObject
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import UNKNOWN_DEVICE, Builtin, Device, Keywords, Pointer, Value
 from devfix.analysis.stdlib.instances import InstanceObject
 

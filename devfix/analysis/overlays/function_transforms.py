@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import NONE, UNKNOWN, Const, Keywords, Pointer, Tensor, TupleValue, Value
 from devfix.analysis.transfer.device_check import check_same_device, tensors_in
 from devfix.syntax.tree import text_of

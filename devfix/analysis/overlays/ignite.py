@@ -6,9 +6,9 @@ https://docs.pytorch.org/ignite/engine.html, https://docs.pytorch.org/ignite/dis
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import UNKNOWN, Keywords, Number, Pointer, Value
 from devfix.analysis.overlays.framework import FrameworkObject
 

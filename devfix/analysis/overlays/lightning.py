@@ -6,11 +6,11 @@ https://lightning.ai/docs/pytorch/stable/common/lightning_module.html
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import module_at, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

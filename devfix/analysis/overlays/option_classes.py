@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.objects import HeapObject, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import UNKNOWN, Builtin, ClassValue, Const, Keywords, Pointer, TupleValue, Value
 from devfix.analysis.stdlib.argparse_ import option_of_class
 from devfix.analysis.stdlib.instances import InstanceObject

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, Opaque, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, TupleValue, Union, Value, join
 from devfix.analysis.overlays.framework import FrameworkObject

@@ -6,11 +6,11 @@ https://speechbrain.readthedocs.io/en/latest/API/speechbrain.core.html
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

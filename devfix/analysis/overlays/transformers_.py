@@ -6,11 +6,11 @@ https://huggingface.co/docs/transformers/main_classes/trainer
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import HeapObject
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,

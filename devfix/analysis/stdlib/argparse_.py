@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import is_named_tuple
 from devfix.analysis.domain.objects import Mapping, Module, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     UNKNOWN,

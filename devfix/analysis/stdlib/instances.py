@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
 from devfix.analysis.domain.objects import BatchPart, BatchSource
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Bound,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import HeapObject, Module, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.joins import EITHER
 from devfix.analysis.domain.objects import BatchPart, HeapObject
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,

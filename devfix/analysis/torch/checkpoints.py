@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

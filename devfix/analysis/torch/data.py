@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
 from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.joins import UNION, equal_or
 from devfix.analysis.domain.objects import BatchSource, HeapObject, Opaque, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

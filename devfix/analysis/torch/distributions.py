@@ -8,10 +8,10 @@ https://docs.pytorch.org/docs/stable/distributions.html
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import HeapObject, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
     NONE,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Module
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Builtin,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.joins import EITHER, LATEST, UNION, equal_or
 from devfix.analysis.domain.objects import Container, HeapObject, module_at, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,

@@ -6,11 +6,11 @@ https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access
 from devfix.analysis.domain.objects import HeapObject, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,

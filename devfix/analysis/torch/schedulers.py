@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import HeapObject
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import NONE, UNKNOWN, Keywords, Pointer, Value, alternatives
 from devfix.analysis.torch import checkpoints
 

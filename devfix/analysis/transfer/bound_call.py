@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import Const, DeviceValue, DType, Number, Tensor, Text, Value
 from devfix.syntax.tree import text_of
 

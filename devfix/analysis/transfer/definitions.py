@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.location import Activation
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import Bound, ClassValue, External, Function, Partial, Value
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.declined import declines_accelerator
 from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,

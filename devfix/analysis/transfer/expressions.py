@@ -47,7 +47,9 @@ _BUILTINS = frozenset(dir(builtins))
 
 def evaluate(interp: Interpreter, node: ast.expr) -> Value:
     """Evaluate an expression, with its side effects; return its value."""
-    interp.spend_step()
+    interp.steps += 1
+    if interp.steps > interp.step_budget:
+        interp.give_up()
     handler = _HANDLERS.get(type(node))
     value = handler(interp, node) if handler is not None else UNKNOWN
     if interp.watch is not None:

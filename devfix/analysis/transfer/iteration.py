@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import BatchSource
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,

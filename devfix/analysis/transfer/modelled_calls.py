@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, parameter_copies, random_branches
 from devfix.analysis.domain.objects import object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     CPU,

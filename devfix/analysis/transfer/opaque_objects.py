@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis import scenarios
 from devfix.analysis.domain.objects import HeapObject, Module, Opaque
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
 from devfix.analysis.domain.objects import Opaque, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -65,7 +65,9 @@ def compare(interp: Interpreter, node: ast.Compare) -> Value:
 
 def augmented(interp: Interpreter, node: ast.BinOp) -> Value:
     """Evaluate ``left op= right``: as the operator, but a tensor on the left is written in place."""
-    interp.spend_step()
+    interp.steps += 1
+    if interp.steps > interp.step_budget:
+        interp.give_up()
     return binary(interp, node, in_place=True)
 
 

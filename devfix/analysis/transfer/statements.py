@@ -57,7 +57,9 @@ def execute(interp: Interpreter, body: list[ast.stmt]) -> None:
     for index, stmt in enumerate(body):
         if interp.state is None:
             return
-        interp.spend_step()
+        interp.steps += 1
+        if interp.steps > interp.step_budget:
+            interp.give_up()
         assert interp.activation is not None
         interp.activation.stmt = stmt
         try:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     UNKNOWN,
     WIDENING_LIMIT,

@@ -50,9 +50,40 @@ class _LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl(sorted(_COMMANDS.items()))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+            ctx.fail(_unknown(args[0]))
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args:
+            click.echo(_FIRST_STEPS)
+            ctx.exit(2)
+        with report_errors(ctx):
+            return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         with report_errors(ctx):
             return super().invoke(ctx)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    if os.path.lexists(name):
+        return f"{name!r} is not a command; did you mean 'devfix check {name}'?"
+    close = difflib.get_close_matches(name, _COMMANDS, n=1)
+    return f"no such command {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+_FIRST_STEPS = """\
+devfix finds and repairs PyTorch device bugs. Begin with one of these:
+  devfix check .                  list the bugs in this folder
+  devfix apply . --diff           show the repairs as a diff
+  devfix verify train.py -- ARGS  run a script with and without the repairs
+  devfix --help                   list all commands"""
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

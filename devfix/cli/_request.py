@@ -69,6 +69,7 @@ class Request:
             CommandError: the report cannot be written.
 
         """
+        paths = paths or (os.curdir,)
         if _STDIN in paths and len(paths) > 1:
             raise click.UsageError("'-' cannot be combined with other paths.")
         if options["stdin_filename"] is not None and _STDIN not in paths:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from devfix.model import Span
+from devfix.model import Event, Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 from devfix.syntax.node_caches import node_cache
 
@@ -143,6 +143,12 @@ class SourceTree:
         located = _located(node)
         line, end = located.lineno, located.end_lineno or located.lineno
         return Span(line, self._column(line, located.col_offset), end, self._column(end, located.end_col_offset or 0))
+
+    def event(self, kind: str, node: ast.AST, note: str) -> Event:
+        """Return the event of an expression or statement."""
+        span = self.span(node)
+        end = span.end_column if span.end_line == span.line else 0
+        return Event(kind, self.path, span.line, span.column, self.line(span.line), note, end)
 
     def source(self, node: ast.AST) -> str:
         """Return the exact source of an expression, line breaks included."""

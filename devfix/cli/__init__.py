@@ -58,7 +58,7 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args:
+        if not args and not ctx.resilient_parsing:
             click.echo(_FIRST_STEPS)
             ctx.exit(2)
         with report_errors(ctx):

@@ -20,17 +20,17 @@ __all__ = ["cli", "main"]
 
 # command → its line in ``devfix --help``; the module devfix.cli.commands.<command> has a click command ``command``
 _COMMANDS = {
-    "apply": "Fix device bugs in files and directories.",
-    "bot": "Review and open pull requests in CI.",
     "check": "Report device bugs without changing files.",
+    "apply": "Fix device bugs in files and directories.",
+    "verify": "Verify fixes by running a script.",
+    "trace": "Run a script and trace a device error to its cause.",
+    "explain": "Explain a rule.",
+    "rules": "List all rules.",
     "init": "Set up devfix in a repository.",
+    "lsp": "Run the language server.",
+    "bot": "Review and open pull requests in CI.",
     "migrate": "Fix device bugs in many repositories.",
     "completion": "Print a shell completion script.",
-    "explain": "Explain a rule.",
-    "lsp": "Run the language server.",
-    "rules": "List all rules.",
-    "trace": "Run a script and trace a device error to its cause.",
-    "verify": "Verify fixes by running a script.",
 }
 
 
@@ -38,7 +38,7 @@ class _LazyGroup(click.Group):
     """A group that imports its commands on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
@@ -48,7 +48,7 @@ class _LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
+            formatter.write_dl(list(_COMMANDS.items()))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -90,6 +90,12 @@ devfix finds and repairs PyTorch device bugs. Begin with one of these:
 @click.version_option(__version__, prog_name="devfix")
 def cli() -> None:
     """Find and fix PyTorch device bugs.
+
+    \b
+    Examples:
+      devfix check                       report the bugs in this directory
+      devfix apply --diff                show the fixes as a diff
+      devfix verify train.py -- ARGS     prove the fixes by running a script
 
     Exit codes: 0 nothing left to do; 1 findings remain, files would change, a file could not be processed, or a fix is
     not verified; 2 usage error, configuration error or internal error; 130 interrupted.

@@ -208,7 +208,7 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
         event_path(
             (point, "created", "the batch is on the CPU"),
             *(
-                (mismatch.point, "used", f"`{text}` is used with tensors on the accelerator")
+                (mismatch.point, "used", f"`{text.lstrip('*')}` is used with tensors on the accelerator")
                 for misplaced in misplaced_items
                 for mismatch, text in list(zip(misplaced.mismatches, misplaced.texts, strict=False))[:2]
             ),

@@ -13,7 +13,7 @@ from devfix.model import Event, Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 from devfix.syntax.node_caches import node_cache
 
-__all__ = ["SourceTree", "leaf_conditions", "names_in", "position", "text_of", "walk"]
+__all__ = ["SourceTree", "argument_texts", "leaf_conditions", "names_in", "position", "text_of", "walk"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _Derived = TypeVar("_Derived")
@@ -236,6 +236,15 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
         return f"{text_of(node.value)}.{node.attr}"
     return ast.unparse(node)
+
+
+def argument_texts(node: ast.Call) -> tuple[list[str], dict[str, str]]:
+    """Return the expressions of a call's arguments, by position and by keyword.
+
+    What is unpacked keeps its asterisks; what ``**`` unpacks has the keyword ``**``.
+    """
+    named = {each.arg or "**": ("" if each.arg else "**") + text_of(each.value) for each in node.keywords}
+    return [text_of(each) for each in node.args], named
 
 
 @node_cache(65536)

@@ -130,6 +130,7 @@ def _told(resolution: Resolution, mode: Mode) -> tuple[str, str, str]:
         return "fixed" if mode is Mode.APPLY else "would fix", "green", title
     if resolution.status is Status.FIXABLE:
         unsafe = fix is not None and fix.applicability is Applicability.UNSAFE
-        tail = reason or ("needs --unsafe-fixes" if unsafe else "")
+        option = "devfix apply --unsafe-fixes" if mode is Mode.CHECK else "--unsafe-fixes"
+        tail = reason or (f"needs {option}" if unsafe else "")
         return "possible fix", "green", title + (f" ({tail})" if tail else "")
     return "not fixed", "magenta", reason or "no fix is known"

@@ -356,8 +356,11 @@ def test_what_is_gone_from_the_working_tree_is_still_staged(check, project):
     (project / "a.py").unlink()
 
     assert len(lines(check(".", "--staged"))) == 1
-    assert len(lines(check("a.py", "--staged"))) == 1
-    assert "no such file" in lines(check("a.py"))[0]
+    named = check("a.py", "--staged")
+    assert named.code == 1 and len(lines(named)) == 1
+    missing = check("a.py")
+    assert missing.code == 2 and "no such file" in lines(missing)[0]
+    assert check("nowhere.py", "--staged").code == 2
 
 
 def test_an_untracked_file_is_not_staged(check, project):

@@ -67,7 +67,8 @@ def show(
             aside.print(Text.assemble((PREFIX, "cyan"), "note: ", problem_line(note, report.outcome)))
     aside.file.flush()
     if verbosity >= 0:
-        console.print(Text(report.summary(), style="bold"))
+        for line in wrapped(report.summary(), width, ""):
+            console.print(Text(line, style="bold"))
 
 
 def _finding(

@@ -92,7 +92,7 @@ def cli() -> None:
     """Find and fix PyTorch device bugs.
 
     Exit codes: 0 nothing left to do; 1 findings remain, files would change, a file could not be processed, or a fix is
-    not verified; 2 usage error, configuration error or internal error; 130 interrupted.
+    not verified; 2 usage error, missing path, configuration error or internal error; 130 interrupted.
     """
 
 

@@ -45,7 +45,8 @@ class _Apply(click.Command):
 def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
     """Fix device bugs in files and directories; '-' reads standard input and writes to standard output.
 
-    Only the given paths are edited; the analysis also reads project modules that they import.
+    Only the given paths are edited, by default the current directory; the analysis also reads project modules that they
+    import.
 
     \b
     Examples:

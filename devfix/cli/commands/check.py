@@ -14,7 +14,10 @@ __all__ = ["command"]
 @click.command("check", short_help="Report device bugs without changing files.")
 @selection_options
 def command(**given: Any) -> None:
-    """Report device bugs in files and directories without changing them; '-' reads standard input."""
+    """Report device bugs in files and directories without changing them; '-' reads standard input.
+
+    Without PATH, the current directory is checked.
+    """
     from devfix.cli._request import Request
     from devfix.cli._session import run
     from devfix.report import Mode

@@ -116,11 +116,11 @@ def test_a_pipe_gets_nothing(environment, files):
 
 
 def test_runs_of_a_script_are_counted_from_any_thread():
-    class Recorded(Progress):
-        calls = []
+    calls = []
 
+    class Recorded(Progress):
         def __call__(self, *told):
-            self.calls.append(told)
+            calls.append(told)
 
     begin = Recorded().of_runs()
     threads = [threading.Thread(target=begin, args=(name,)) for name in ("original/cpu", "original/device")]
@@ -131,5 +131,5 @@ def test_runs_of_a_script_are_counted_from_any_thread():
 
     begin("patched/device")
 
-    assert [done for _, done, _, _ in Recorded.calls] == [0, 1, 2]
-    assert Recorded.calls[-1] == ("runs of the script", 2, 0, "patched/device")
+    assert [done for _, done, _, _ in calls] == [0, 1, 2]
+    assert calls[-1] == ("runs of the script", 2, 0, "patched/device")

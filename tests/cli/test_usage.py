@@ -11,7 +11,8 @@ def test_devfix_alone_prints_the_first_steps(outside):
     assert (result.code, result.stderr) == (2, "")
     lines = result.text.splitlines()
     assert len(lines) == 5
-    for line, command in zip(lines[1:], ("check .", "apply . --diff", "verify train.py -- ARGS", "--help"), strict=True):
+    commands = "check .", "apply . --diff", "verify train.py -- ARGS", "--help"
+    for line, command in zip(lines[1:], commands, strict=True):
         assert line.startswith(f"  devfix {command} ")
 
 

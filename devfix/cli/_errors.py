@@ -40,7 +40,7 @@ class UsageMistake(CommandError):
     """
 
     def __init__(self, error: click.UsageError) -> None:
-        message = error.format_message().removesuffix(".")
+        message = error.format_message().removesuffix(".").replace(". Did you mean ", "; did you mean ")
         begins_a_sentence = message[:1].isupper() and message[1:2].islower()
         super().__init__(message[:1].lower() + message[1:] if begins_a_sentence else message)
         self.context = error.ctx

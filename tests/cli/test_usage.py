@@ -45,6 +45,21 @@ def test_every_command_answers_an_unknown_option_in_two_lines(inside, command):
     assert second == f"Try 'devfix {command} --help'."
 
 
+@pytest.mark.parametrize(
+    ("arguments", "command", "message"),
+    [
+        pytest.param(["check", "--out-format"], "check", "no such option '--out-format'", id="an-option"),
+        pytest.param(["bot", "reviw"], "bot", "no such command 'reviw'", id="a-command-of-a-group"),
+    ],
+)
+def test_errors_of_click_read_like_the_others(inside, arguments, command, message):
+    first, second = inside(*arguments).stderr.splitlines()
+
+    assert first.startswith(f"devfix: {message}")
+    assert first.removeprefix(f"devfix: {message}")[:14] in ("", "; did you mean"), "a suggestion of newer releases"
+    assert second == f"Try 'devfix {command} --help'."
+
+
 def test_a_group_without_a_command_prints_its_help(inside):
     result = inside("bot")
 

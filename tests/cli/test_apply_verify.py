@@ -225,9 +225,11 @@ def test_without_verify_two_dashes_are_what_they_were(apply, project):
 def test_the_diff_holds_what_is_proved_and_nothing_is_written(apply, project):
     (project / "train.py").write_text(TRAIN)
 
-    code, out, _ = apply("train.py", "--verify", "--diff", edits=[X, Y, SEED])
+    code, out, err = apply("train.py", "--verify", "--diff", edits=[X, Y, SEED])
 
     assert code == 1
+    assert out.startswith("diff --git ") and "would be fixed" not in out
+    assert "2 would be fixed" in err and err.splitlines()[-1].startswith("fixed: ")
     assert "y.to(device)" in out and "manual_seed(4)" not in out
     assert (project / "train.py").read_text() == TRAIN
 

@@ -53,7 +53,7 @@ class _LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and args[0] not in _COMMANDS and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             ctx.fail(_unknown(args[0]))
         return super().resolve_command(ctx, args)
 
@@ -98,7 +98,7 @@ def cli() -> None:
       devfix verify train.py -- ARGS     prove the fixes by running a script
 
     Exit codes: 0 nothing left to do; 1 findings remain, files would change, a file could not be processed, or a fix is
-    not verified; 2 usage error, configuration error or internal error; 130 interrupted.
+    not verified; 2 usage error, missing path, configuration error or internal error; 130 interrupted.
     """
 
 

@@ -15,6 +15,10 @@ __all__ = ["VERBOSE", "CommandError", "Interrupted", "report_errors"]
 VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
 
+#: Raised by click 8.2 and later where a group is called without a command; its message is the group's help.
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+
 class CommandError(click.ClickException):
     """An error that is shown as ``devfix: message`` on standard error."""
 
@@ -36,7 +40,7 @@ class UsageMistake(CommandError):
     """
 
     def __init__(self, error: click.UsageError) -> None:
-        message = error.format_message().removesuffix(".")
+        message = error.format_message().removesuffix(".").replace(". Did you mean ", "; did you mean ")
         begins_a_sentence = message[:1].isupper() and message[1:2].islower()
         super().__init__(message[:1].lower() + message[1:] if begins_a_sentence else message)
         self.context = error.ctx
@@ -78,6 +82,8 @@ def report_errors(context: click.Context) -> Iterator[None]:
     try:
         yield
     except click.UsageError as error:
+        if isinstance(error, _HELP):
+            raise
         raise UsageMistake(error) from None
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 __all__ = ["Progress", "progress"]
 
 _DELAY = 1.0  # seconds until something is shown
-_MAX_PATH = 40  # columns
+_FIXED_WIDTH = 52  # columns of everything except the current file
+_MIN_WIDTH = 20  # columns of the current file
 
 
 class Progress:
@@ -58,12 +59,12 @@ class Progress:
 
         columns = (
             SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=20),
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=12),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(elapsed_when_finished=True),
-            TextColumn("{task.fields[current]}", style="dim"),
+            TextColumn("{task.fields[current]}", style="dim", markup=False),
         )
         with self._lock:
             self._bar = Bar(*columns, console=Console(stderr=True, highlight=False), transient=True)
@@ -83,26 +84,21 @@ class Progress:
         if begins and self._task is not None:
             self._bar.remove_task(self._task)
             self._task = None
+        shown = _short(current, max(self._bar.console.width - _FIXED_WIDTH, _MIN_WIDTH))
         if self._task is None:
-            self._task = self._bar.add_task("", total=None, rate="", current="")
+            self._task = self._bar.add_task(doing or "reading files", total=None, rate="", current=shown)
+        self._bar.update(self._task, completed=done, total=total or None, current=shown)
         speed = self._bar.tasks[0].speed
-        self._bar.update(
-            self._task,
-            description=doing or "reading files",
-            completed=done,
-            total=total or None,
-            rate=f"{speed:.1f}/s" if speed else "",
-            current=_short(current),
-        )
+        self._bar.update(self._task, rate=f"{speed:.1f}/s" if speed else "")
 
 
-def _short(text: str) -> str:
-    from rich.markup import escape
-
+def _short(text: str, width: int) -> str:
+    """Return a text without its middle if it is longer than ``width``: the end of a path says most."""
     from devfix.report.sanitize import printable
 
     text = printable(text)
-    return escape(text if len(text) <= _MAX_PATH else "…" + text[1 - _MAX_PATH :])
+    head = width // 3
+    return text if len(text) <= width else f"{text[:head]}…{text[head + 1 - width :]}"
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
-    report = Report(outcome, request.mode, has_missing_path=_has_missing(request))
+    report = Report(outcome, request.mode, has_missing_path=_has_missing_path(request, problems))
     return View(report, texts, preview, proof), filtered
 
 
@@ -126,8 +126,9 @@ def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...]
         return (), (error.problem,), raw
 
 
-def _has_missing(request: Request) -> bool:
-    return not request.is_stdin and not all(map(os.path.lexists, request.paths))
+def _has_missing_path(request: Request, problems: Sequence[Problem]) -> bool:
+    """Return whether a problem is about a given path that does not exist; with ``--staged``, the index may have it."""
+    return any(problem.path in request.paths and not os.path.lexists(problem.path) for problem in problems)
 
 
 def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:

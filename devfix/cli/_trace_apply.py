@@ -61,11 +61,12 @@ class TraceApply:
         from devfix.verify.patches import changes_of
         from devfix.verify.subset import prove_subset
 
+        runs = progress.of_runs()
         with convert_run_errors():
             read = changes_of(self.experiment.project, outcome)
-            found = repair(self.experiment, read, self.bounds, report=lambda line: progress(line, 0, 0, ""))
+            found = repair(self.experiment, read, self.bounds, report=runs)
             if not found.repaired and read:
-                self.experiment.report = progress.of_runs()
+                self.experiment.report = runs
                 proved = prove_subset(self.experiment, outcome, again)
                 outcome = (
                     proved.outcome

@@ -131,8 +131,8 @@ class ScriptCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            hint = "Put options of the script after '--'."
-            raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
+            hint = "put options of the script after '--'"
+            raise click.UsageError(f"{error.format_message().removesuffix('.')}; {hint}", ctx) from error
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class _Apply(click.Command):
 )
 @run_options
 def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
-    """Fix device bugs in files and directories (default: this directory).
+    """Fix device bugs in files and directories (default: the current one).
 
     \b
     Examples:

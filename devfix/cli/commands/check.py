@@ -14,7 +14,7 @@ __all__ = ["command"]
 @click.command("check", short_help="Report device bugs without changing files.")
 @selection_options
 def command(**given: Any) -> None:
-    """Report device bugs in files and directories without changing them (default: this directory).
+    """Report device bugs in files and directories without changing them (default: the current one).
 
     \b
     Examples:

@@ -67,7 +67,8 @@ def show(
             aside.print(Text.assemble((PREFIX, "cyan"), "note: ", problem_line(note, report.outcome)))
     aside.file.flush()
     if verbosity >= 0:
-        console.print(Text(report.summary(), style="bold"))
+        for part in wrapped(report.summary(), width, ""):
+            console.print(Text(part, style="bold"))
 
 
 def _finding(

@@ -194,7 +194,8 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
     is_non_blocking = any("non_blocking=True" in _code_of(fix) for fix in fixes[:1])
     notes: tuple[str, ...] = ()
     if is_non_blocking and source.pinned is False:
-        notes = ("non_blocking=True has an effect only with DataLoader(pin_memory=True); `devfix apply --unsafe-fixes` adds it",)
+        adds = "`devfix apply --unsafe-fixes` adds it"
+        notes = (f"non_blocking=True has an effect only with DataLoader(pin_memory=True); {adds}",)
         fixes = [*fixes, *_with_pinned_memory(observations, key, fixes)]
     listed = ", ".join(f"`{name}`" for name in names)
     verb = "are" if len(names) > 1 else "is"

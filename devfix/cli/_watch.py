@@ -16,6 +16,7 @@ __all__ = ["watch"]
 
 _SUFFIXES = (".py", ".ipynb", ".pyi", ".yaml", ".yml", ".toml", ".json")
 _DEBOUNCE = 200  # milliseconds that changes are collected
+_POLL = 200  # milliseconds between looks at the queue of changes
 
 
 def watch(request: Request) -> int:
@@ -47,7 +48,7 @@ def _run_once(request: Request) -> int:
 
 
 def _changes(paths: tuple[str, ...]) -> Iterator[str]:
-    """Yield an empty string first, then a changed file after each change under the paths."""
+    """Yield an empty string as soon as files are watched, then a changed file after each change under the paths."""
     from watchfiles import DefaultFilter, watch
 
     class Sources(DefaultFilter):
@@ -55,9 +56,19 @@ def _changes(paths: tuple[str, ...]) -> Iterator[str]:
             return path.endswith(_SUFFIXES) and super().__call__(change, path)  # type: ignore[arg-type]
 
     folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths}
-    yield ""
-    for changes in watch(*folders, watch_filter=Sources(), debounce=_DEBOUNCE, raise_interrupt=True):
-        yield min(path for _, path in changes)
+    watched = watch(
+        *folders,
+        watch_filter=Sources(),
+        debounce=_DEBOUNCE,
+        rust_timeout=_POLL,
+        yield_on_timeout=True,
+        raise_interrupt=True,
+    )
+    is_first = True
+    for changes in watched:
+        if changes or is_first:  # the first time without changes: it watches by now, so no change is missed
+            yield min((path for _, path in changes), default="")
+            is_first = False
 
 
 def _clear() -> None:

@@ -137,7 +137,8 @@ class Event:
     """Something that creates, moves, replaces, loads or uses a value at a source position.
 
     ``kind`` is one word (``created``, ``moved``, ``replaced``, ``loaded``, ``built``, ``used`` …); ``source`` is the
-    stripped source line and ``note`` a short clause for people ("moved here with .to(device)").
+    stripped source line and ``note`` a short clause for people ("moved here with .to(device)").  ``column`` and
+    ``end_column`` bound the expression in the line; ``end_column`` is 0 if it ends on a later line or is not known.
     """
 
     kind: str
@@ -146,6 +147,7 @@ class Event:
     column: int
     source: str
     note: str
+    end_column: int = 0
 
 
 @dataclass(frozen=True)
@@ -255,6 +257,11 @@ class Finding:
     def applicability(self) -> Applicability | None:
         """Applicability of the best fix; ``None`` if there is no fix."""
         return self.fixes[0].applicability if self.fixes else None
+
+    @property
+    def failure(self) -> Event | None:
+        """The event of the line that fails: the first use, as the program stops there; ``None`` without events."""
+        return next((event for event in self.events if event.kind == "used"), self.events[-1] if self.events else None)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,11 @@ class Result:
     stdout: bytes
     stderr: str
 
+    @property
+    def text(self) -> str:
+        """Standard output, decoded."""
+        return self.stdout.decode()
+
 
 def run_in_process(*arguments, cwd=None, stdin=b"") -> Result:
     """Run the command as ``python -m devfix`` does, in a working directory; standard input is no terminal."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.guarded_modules import UnguardedUse
-from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
+from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["unguarded_findings"]
@@ -31,8 +31,8 @@ def unguarded_findings(observations: Observations, code: str, name: str) -> Iter
             tree.span(found.use),
             f"`{found.module}` may be on the CPU here; other methods of the class move it back before they use it",
             (
-                _event(found.guard_tree, found.guard, "moved", "brought back from the CPU here"),
-                _event(tree, found.use, "used", "used without that here"),
+                found.guard_tree.event("moved", found.guard, "brought back from the CPU here"),
+                tree.event("used", found.use, "used without that here"),
             ),
             (Fix(f"move `{found.module}` back first", (edit,)),) if can_copy else (),
             "" if can_copy else "the statement that moves it back elsewhere uses names of another method",
@@ -42,8 +42,3 @@ def unguarded_findings(observations: Observations, code: str, name: str) -> Iter
 def _copied(tree: SourceTree, statement: ast.If) -> str:
     """Return the source of a statement without its indentation."""
     return textwrap.dedent(" " * tree.span(statement).column + tree.source(statement))
-
-
-def _event(tree: SourceTree, node: ast.AST, kind: str, note: str) -> Event:
-    span = tree.span(node)
-    return Event(kind, tree.path, span.line, span.column, tree.line(span.line), note)

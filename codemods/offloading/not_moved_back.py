@@ -68,7 +68,7 @@ from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.restore_device import OffloadedUse, has_hooks, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
-from devfix.model import Event, Finding, Fix, InsertStatement, Severity, Where
+from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE", "MoveToCPU"]
@@ -214,10 +214,6 @@ def _unrestored(found: UnrestoredStage) -> Finding:
     others = {node.id for node in ast.walk(found.restore) if isinstance(node, ast.Name)} - {"self"}
     edit = InsertStatement(tree.path, tree.span(found.anchor), Where.AFTER, code)
 
-    def event(node: ast.stmt, kind: str, note: str) -> Event:
-        span = tree.span(node)
-        return Event(kind, tree.path, span.line, span.column, tree.line(span.line), note)
-
     return Finding(
         RULE.code,
         RULE.name,
@@ -226,10 +222,10 @@ def _unrestored(found: UnrestoredStage) -> Finding:
         tree.span(found.stage),
         f"`{found.module}` may be left on the CPU by `{stage}`, and is used without `{code}`",
         (
-            event(found.restored, "moved", f"elsewhere `{code}` follows"),
-            event(found.stage, "moved", "may move it here"),
-            event(found.anchor, "missing", "its placement is not restored after this"),
-            event(found.use, "used", "it is used here"),
+            tree.event("moved", found.restored, f"elsewhere `{code}` follows"),
+            tree.event("moved", found.stage, "may move it here"),
+            tree.event("missing", found.anchor, "its placement is not restored after this"),
+            tree.event("used", found.use, "it is used here"),
         ),
         () if others else (Fix(f"restore the placement like in other places: `{code}`", (edit,)),),
         "the statement that restores it elsewhere uses names of another method" if others else "",

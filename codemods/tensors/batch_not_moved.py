@@ -205,7 +205,8 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
     is_non_blocking = any("non_blocking=True" in _code_of(fix) for fix in fixes[:1])
     notes: tuple[str, ...] = ()
     if is_non_blocking and source.pinned is False:
-        notes = ("non_blocking=True has an effect only with DataLoader(pin_memory=True); --unsafe-fixes adds it",)
+        adds = "`devfix apply --unsafe-fixes` adds it"
+        notes = (f"non_blocking=True has an effect only with DataLoader(pin_memory=True); {adds}",)
         fixes = [*fixes, *_with_pinned_memory(observations, key, fixes)]
     listed = ", ".join(f"`{name}`" for name in names)
     verb = "are" if len(names) > 1 else "is"
@@ -219,7 +220,7 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
         event_path(
             (point, "created", "the batch is on the CPU"),
             *(
-                (mismatch.point, "used", f"`{text}` is used with tensors on the accelerator")
+                (mismatch.point, "used", f"`{text.lstrip('*')}` is used with tensors on the accelerator")
                 for misplaced in misplaced_items
                 for mismatch, text in list(zip(misplaced.mismatches, misplaced.texts, strict=False))[:2]
             ),

@@ -113,7 +113,7 @@ def _finding(mismatch: DeviceMismatch, operand: Operand, origin: ProgramPoint | 
     reason = "no rule fixes this cause: create the value on the device of the other operands"
     if package is not None:
         reason = "the failing line is in a third-party package: pin or upgrade it, or move its inputs at the call"
-    name = f"`{operand.text}`" if operand.text not in ("", "…") else "an operand"
+    name = f"`{operand.text.lstrip('*')}`" if operand.text not in ("", "…") else "an operand"
     return Finding(
         RULE.code,
         RULE.name,
@@ -146,6 +146,7 @@ RULE = Rule(
     documentation=__doc__,
     detect=detect,
     fallback=True,
+    fixable=False,
     valid=(
         _SETUP + "print(model(x) + torch.arange(2, device=x.device))\n",
         _SETUP + "print(model(x) * torch.tensor(0.5))\n",

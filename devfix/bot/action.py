@@ -58,7 +58,7 @@ def _main(environment: Mapping[str, str]) -> int:
     report, sarif, diff = folder / "devfix.json", folder / "devfix.sarif", folder / "devfix.diff"
     to_json = ["--output-format", "json", "--output-file", str(report)]
     with _without_commands():
-        checked = _devfix("check", [*options, *to_json], paths, show_progress=True)
+        checked = _devfix("check", [*options, *to_json], paths, is_shown=True)
     if checked.returncode not in (0, 1):
         return checked.returncode
     document = json.loads(report.read_text("utf-8"))
@@ -105,14 +105,13 @@ def _arguments(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _devfix(
-    verb: str, options: Sequence[str], paths: Sequence[str], show_progress: bool = False
+    verb: str, options: Sequence[str], paths: Sequence[str], is_shown: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``devfix``; show its progress only once, as all runs report the same findings."""
+    """Run ``devfix``; show what it prints only once, as all runs report the same findings."""
     command = [*module_command("devfix"), verb, *options, "--", *paths]
-    pipe = subprocess.PIPE
-    errors = None if show_progress else pipe
-    done = subprocess.run(command, stdout=pipe, stderr=errors, text=True, errors="surrogateescape", check=False)
-    if done.returncode not in (0, 1) and not show_progress:
+    stream = None if is_shown else subprocess.PIPE
+    done = subprocess.run(command, stdout=stream, stderr=stream, text=True, errors="surrogateescape", check=False)
+    if done.returncode not in (0, 1) and not is_shown:
         with _without_commands():
             sys.stderr.write(done.stderr)
             sys.stderr.flush()

@@ -20,17 +20,17 @@ __all__ = ["cli", "main"]
 
 # command → its line in ``devfix --help``; the module devfix.cli.commands.<command> has a click command ``command``
 _COMMANDS = {
-    "apply": "Fix device bugs in files and directories.",
-    "bot": "Review and open pull requests in CI.",
     "check": "Report device bugs without changing files.",
+    "apply": "Fix device bugs in files and directories.",
+    "verify": "Verify fixes by running a script.",
+    "trace": "Run a script and trace a device error to its cause.",
+    "explain": "Explain a rule.",
+    "rules": "List all rules.",
     "init": "Set up devfix in a repository.",
+    "lsp": "Run the language server.",
+    "bot": "Review and open pull requests in CI.",
     "migrate": "Fix device bugs in many repositories.",
     "completion": "Print a shell completion script.",
-    "explain": "Explain a rule.",
-    "lsp": "Run the language server.",
-    "rules": "List all rules.",
-    "trace": "Run a script and trace a device error to its cause.",
-    "verify": "Verify fixes by running a script.",
 }
 
 
@@ -38,7 +38,7 @@ class _LazyGroup(click.Group):
     """A group that imports its commands on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in _COMMANDS:
@@ -48,11 +48,42 @@ class _LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl(sorted(_COMMANDS.items()))
+            formatter.write_dl(list(_COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
+            ctx.fail(_unknown(args[0]))
+        return super().resolve_command(ctx, args)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args and not ctx.resilient_parsing:
+            click.echo(_FIRST_STEPS)
+            ctx.exit(2)
+        with report_errors(ctx):
+            return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         with report_errors(ctx):
             return super().invoke(ctx)
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    if os.path.lexists(name):
+        return f"{name!r} is not a command; did you mean 'devfix check {name}'?"
+    close = difflib.get_close_matches(name, _COMMANDS, n=1)
+    return f"no such command {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+
+
+_FIRST_STEPS = """\
+devfix finds and repairs PyTorch device bugs. Begin with one of these:
+  devfix check .                  list the bugs in this folder
+  devfix apply . --diff           show the repairs as a diff
+  devfix verify train.py -- ARGS  run a script with and without the repairs
+  devfix --help                   list all commands"""
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,8 +91,14 @@ class _LazyGroup(click.Group):
 def cli() -> None:
     """Find and fix PyTorch device bugs.
 
+    \b
+    Examples:
+      devfix check                       report the bugs in this directory
+      devfix apply --diff                show the fixes as a diff
+      devfix verify train.py -- ARGS     prove the fixes by running a script
+
     Exit codes: 0 nothing left to do; 1 findings remain, files would change, a file could not be processed, or a fix is
-    not verified; 2 usage error, configuration error or internal error; 130 interrupted.
+    not verified; 2 usage error, missing path, configuration error or internal error; 130 interrupted.
     """
 
 

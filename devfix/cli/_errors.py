@@ -15,16 +15,40 @@ __all__ = ["VERBOSE", "CommandError", "Interrupted", "report_errors"]
 VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
 
+#: Raised by click 8.2 and later where a group is called without a command; its message is the group's help.
+_HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
+
+
 class CommandError(click.ClickException):
     """An error that is shown as ``devfix: message`` on standard error."""
 
     exit_code = 2
 
     def show(self, file: IO[Any] | None = None) -> None:
-        from devfix.report.sanitize import printable
+        from devfix.report.sanitize import PREFIX, printable
 
         # A stranger's file may be quoted: its line ends would begin lines that a CI job takes for commands.
-        click.echo(f"devfix: {printable(self.format_message())}", file=file or sys.stderr)
+        click.echo(PREFIX + printable(self.format_message()), file=file or sys.stderr)
+
+
+class UsageMistake(CommandError):
+    """Invalid usage: one line says what is wrong, a second one which help to read.
+
+    Args:
+        error: click's error.
+
+    """
+
+    def __init__(self, error: click.UsageError) -> None:
+        message = error.format_message().removesuffix(".").replace(". Did you mean ", "; did you mean ")
+        begins_a_sentence = message[:1].isupper() and message[1:2].islower()
+        super().__init__(message[:1].lower() + message[1:] if begins_a_sentence else message)
+        self.context = error.ctx
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        super().show(file)
+        if self.context is not None:
+            click.echo(f"Try '{self.context.command_path} --help'.", file=file or sys.stderr)
 
 
 class Interrupted(CommandError):
@@ -57,6 +81,10 @@ def report_errors(context: click.Context) -> Iterator[None]:
     """Turn exceptions of a command into a :class:`CommandError`."""
     try:
         yield
+    except click.UsageError as error:
+        if isinstance(error, _HELP):
+            raise
+        raise UsageMistake(error) from None
     except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
     except Exception as error:

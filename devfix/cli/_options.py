@@ -32,7 +32,7 @@ trust_option = click.option(
     help="Run the rules that pyproject.toml names under plugins: code of the repository.",
 )
 _OPTIONS = (
-    click.argument("paths", nargs=-1, required=True, type=click.Path(), metavar="PATH..."),
+    click.argument("paths", nargs=-1, type=click.Path(), metavar="[PATH]..."),
     click.option(
         "--select",
         multiple=True,
@@ -73,14 +73,15 @@ _OPTIONS = (
         "--output-format",
         type=click.Choice(list(FORMATS)),
         default="text",
-        show_default=True,
-        help="Report format. text is printed to standard error, the others to standard output.",
+        metavar="FORMAT",
+        help=f"{', '.join(FORMATS)} (default: text). Printed to standard output; to standard error if that has a diff.",
     ),
     click.option(
         "--output-file",
         metavar="FILE",
-        help="Write the report to FILE; the text report is still printed to standard error.",
+        help="Write the report to FILE, and print the text report.",
     ),
+    click.option("--watch", is_flag=True, help="Run again whenever a file changes, until Ctrl-C."),
     click.option("--statistics", is_flag=True, help="Show counts per rule instead of findings."),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."

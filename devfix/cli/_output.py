@@ -91,22 +91,22 @@ class Output:
     def show(self, view: View, *, diff: bool, is_filter: bool) -> None:
         """Print the diff if requested, then the report.
 
-        Reports other than text go to standard error if standard output has the diff or fixed source text.
+        The report goes to standard error if standard output has the diff or fixed source text; problems always do.
         """
         if diff:
             print_diff(view.report.outcome.patch)
-        if FORMATS[self.name].is_text or self.file is not None:
-            self._print_text(view)
-        on_stderr = False
+        on_stderr = diff or is_filter
+        is_data = not FORMATS[self.name].is_text and self.file is None
+        if is_data:
+            (_write_stderr if on_stderr else write_stdout)(self._data(view))
+        else:
+            self._print_text(view, on_stderr)
         if self.file is not None:
             self._write(view, self.file)
-        elif not FORMATS[self.name].is_text:
-            on_stderr = diff or is_filter
-            (_write_stderr if on_stderr else write_stdout)(self._data(view))
-        if view.proof is not None and not on_stderr:
+        if view.proof is not None and not (is_data and on_stderr):
             from devfix.cli._verifying import show_proof
 
-            show_proof(view.proof, self.verbosity)
+            show_proof(view.proof, self.verbosity, stderr=is_data or on_stderr)
 
     def _data(self, view: View) -> bytes:
         if FORMATS[self.name].is_text:
@@ -128,14 +128,18 @@ class Output:
         except OSError as error:
             raise CommandError(f"--output-file {file}: {error.strerror or error}") from error
 
-    def _print_text(self, view: View) -> None:
+    def _print_text(self, view: View, stderr: bool) -> None:
         outcome = view.report.outcome
         if outcome.resolutions or outcome.problems or outcome.notes:
+            from rich.console import Console
+
             from devfix.report.findings import text
 
-            text.show(view.report, self.verbosity, statistics=_lines(view) if self.statistics else None)
+            console, problems = (Console(stderr=each, highlight=False, soft_wrap=True) for each in (stderr, True))
+            rows = _lines(view) if self.statistics else None
+            text.show(view.report, self.verbosity, console, view.texts, rows, problems)
         elif self.verbosity >= 0:
-            click.echo(view.report.summary(), err=True)
+            click.echo(view.report.summary(), err=stderr)
 
 
 def _lines(view: View) -> list[str]:
@@ -155,7 +159,7 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
 
     buffer = io.StringIO()
     console = Console(file=buffer, highlight=False, soft_wrap=True, color_system=None, force_terminal=False)
-    text.show(view.report, verbosity, console, statistics=_lines(view) if statistics else None)
+    text.show(view.report, verbosity, console, view.texts, _lines(view) if statistics else None)
     if view.proof is not None:
         buffer.write(verdict.sentence(view.proof) + "\n")
     return buffer.getvalue().encode("utf-8", "backslashreplace")

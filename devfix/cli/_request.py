@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from devfix.cli._errors import CommandError
 from devfix.cli._output import check_output
 from devfix.model import Severity
 from devfix.report import Mode
@@ -46,6 +48,7 @@ class Request:
     since: str | None = None
     force_exclude: bool = False
     staged: bool = False
+    watch: bool = False
     proof: ProofRequest | None = None
 
     @classmethod
@@ -69,6 +72,7 @@ class Request:
             CommandError: the report cannot be written.
 
         """
+        paths = paths or (os.curdir,)
         if _STDIN in paths and len(paths) > 1:
             raise click.UsageError("'-' cannot be combined with other paths.")
         if options["stdin_filename"] is not None and _STDIN not in paths:
@@ -78,6 +82,8 @@ class Request:
         if options.get("proof") is not None and _STDIN in paths:
             flag = "--trace" if options["proof"].trace else "--verify"
             raise click.UsageError(f"{flag} cannot run standard input: replace '-' by the script's path.")
+        if options["watch"]:
+            _check_watch(paths, options.get("proof"), options["staged"])
         if options["since"] is not None or options["staged"]:
             _check_changed(paths, options["since"], options["staged"], options.get("proof"))
         check_output(options["output_format"], options["output_file"], options["statistics"])
@@ -112,6 +118,16 @@ def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proo
     if proof is not None and (staged or proof.trace):
         runs = "--trace" if proof.trace else "--verify"
         raise click.UsageError(f"{flag} cannot be combined with {runs}, which runs the files of the working tree.")
+
+
+def _check_watch(paths: tuple[str, ...], proof: ProofRequest | None, staged: bool) -> None:
+    if _STDIN in paths:
+        raise click.UsageError("--watch cannot be used with standard input: replace '-' by paths.")
+    if proof is not None or staged:
+        flag = "--staged" if staged else "--trace" if proof is not None and proof.trace else "--verify"
+        raise click.UsageError(f"--watch cannot be combined with {flag}.")
+    if find_spec("watchfiles") is None:
+        raise CommandError("--watch requires watchfiles: pip install 'devfix[watch]'")
 
 
 def _cores() -> int:

@@ -12,6 +12,7 @@ from functools import partial
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
 from devfix.cli._output import Output, refuse_source_as_output, write_stdout
+from devfix.cli._progress import Progress, progress
 from devfix.cli._request import Request
 from devfix.cli._rule_names import known_rules
 from devfix.config import Settings
@@ -34,10 +35,17 @@ def run(request: Request) -> int:
     """Run a request and return the exit code."""
     cache = None if request.no_cache or request.is_stdin else Cache(cache_folder())
     with interruptible(), closing(cache) if cache is not None else nullcontext():
-        return _run(request, cache)
+        with progress(request.verbosity < 0) as told:
+            view, filtered = _run(request, cache, told)
+        if filtered is not None:
+            write_stdout(filtered)
+        output = Output(request.output_format, request.output_file, request.statistics, request.verbosity)
+        output.show(view, diff=request.diff, is_filter=request.is_filter)
+        return view.report.exit_code
 
 
-def _run(request: Request, cache: Cache | None) -> int:
+def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, bytes | None]:
+    """Analyze and write files; return what is to be reported, and of standard input, the fixed text."""
     settings = _settings(request)
     if request.force_exclude:
         request = replace(request, paths=_without_excluded(request.paths, settings))
@@ -55,36 +63,33 @@ def _run(request: Request, cache: Cache | None) -> int:
 
         files, problems, scope = limit_to_changes(request, settings, files, problems)
     analyze = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
-    outcome = analyze(files, settings, request.jobs, cache=cache, scope=scope)
+    outcome = analyze(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
     proof = None
     if request.proof is not None:
         from devfix.cli._verifying import prove_outcome
 
         def again(without: Sequence[Finding]) -> Outcome:
-            return fixpoint.apply(files, settings, request.jobs, without=without, scope=scope)
+            return fixpoint.apply(files, settings, request.jobs, without=without, scope=scope, progress=told)
 
         if tracing is not None:
-            outcome, proof = tracing.repair(outcome, again, request.verbosity)
+            outcome, proof = tracing.repair(outcome, again, told)
         else:
-            outcome, proof = prove_outcome(outcome, again, request.paths, request.proof)
+            outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
     preview = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
-        preview = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope)
+        preview = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
+    filtered = None
     if request.is_filter:
-        write_stdout(outcome.patch.files[0].new if outcome.patch.files else raw)
+        filtered = outcome.patch.files[0].new if outcome.patch.files else raw
     elif request.mode is Mode.APPLY:
         outcome = write.land(outcome, whole=request.proof is not None)
     texts = SourceTexts(preview.patch, files)
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
-    report = Report(outcome, request.mode)
-    view = View(report, texts, preview, proof)
-    Output(request.output_format, request.output_file, request.statistics, request.verbosity).show(
-        view, diff=request.diff, is_filter=request.is_filter
-    )
-    return report.exit_code
+    report = Report(outcome, request.mode, has_missing_path=_has_missing_path(request, problems))
+    return View(report, texts, preview, proof), filtered
 
 
 def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
@@ -119,6 +124,11 @@ def _files(request: Request, settings: Settings) -> tuple[tuple[SourceFile, ...]
         return (sources.decode(request.stdin_filename or "stdin.py", raw),), (), raw
     except sources.SourceError as error:
         return (), (error.problem,), raw
+
+
+def _has_missing_path(request: Request, problems: Sequence[Problem]) -> bool:
+    """Return whether a problem is about a given path that does not exist; with ``--staged``, the index may have it."""
+    return any(problem.path in request.paths and not os.path.lexists(problem.path) for problem in problems)
 
 
 def _with_problems(outcome: Outcome, problems: tuple[Problem, ...]) -> Outcome:

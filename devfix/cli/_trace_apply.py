@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from devfix.cli._verifying import ProofRequest, convert_run_errors
 
 if TYPE_CHECKING:
+    from devfix.cli._progress import Progress
     from devfix.config import Settings
     from devfix.model import Finding, Outcome
     from devfix.verify.experiment import Experiment
@@ -46,14 +46,14 @@ class TraceApply:
         self.paths = (*given, *(project.shown(path) for path in inside if path not in known))
 
     def repair(
-        self, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], verbosity: int
+        self, outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], progress: Progress
     ) -> tuple[Outcome, Proof | None]:
         """Return the outcome with verified fixes only, and the proof.
 
         Args:
             outcome: the outcome of static analysis.
             again: returns the outcome without fixes of the given findings.
-            verbosity: below 0, no progress is shown.
+            progress: is told of each run.
 
         """
         from devfix.trace.outcomes import with_remaining_failure, with_repair
@@ -61,19 +61,19 @@ class TraceApply:
         from devfix.verify.patches import changes_of
         from devfix.verify.subset import prove_subset
 
+        runs = progress.of_runs()
         with convert_run_errors():
             read = changes_of(self.experiment.project, outcome)
-            with _progress(verbosity) as tell:
-                found = repair(self.experiment, read, self.bounds, report=tell)
-                if not found.repaired and read:
-                    tell("traced runs found no fix; verifying the fixes of static analysis")
-                    proved = prove_subset(self.experiment, outcome, again)
-                    outcome = (
-                        proved.outcome
-                        if found.diagnosis is None
-                        else with_remaining_failure(proved.outcome, found, self.experiment.project, self.bounds)
-                    )
-                    return outcome, self._proof(proved.verdict, proved.changes)
+            found = repair(self.experiment, read, self.bounds, report=runs)
+            if not found.repaired and read:
+                self.experiment.report = runs
+                proved = prove_subset(self.experiment, outcome, again)
+                outcome = (
+                    proved.outcome
+                    if found.diagnosis is None
+                    else with_remaining_failure(proved.outcome, found, self.experiment.project, self.bounds)
+                )
+                return outcome, self._proof(proved.verdict, proved.changes)
         if not found.repaired:
             no_error = found.verdict is not None and found.verdict.status == "no-error"
             return with_remaining_failure(
@@ -90,16 +90,3 @@ class TraceApply:
         from devfix.verify.result import Proof
 
         return None if verdict is None else Proof(self.experiment, verdict, changes, notes)
-
-
-@contextmanager
-def _progress(verbosity: int) -> Iterator[Callable[[str], None]]:
-    """Show the current attempt on a terminal; show nothing elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if verbosity < 0 or not console.is_terminal:
-        yield lambda _: None
-        return
-    with console.status("devfix") as status:
-        yield lambda line: status.update(line)

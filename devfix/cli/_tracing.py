@@ -21,12 +21,15 @@ _LOG_OPTIONS = ("script", "args", "log", "output_format", "module", "cwd", "proj
 def trace_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Run a script once, report the cause of its device error, and return the exit code."""
     from devfix.cli._interrupts import interruptible
+    from devfix.cli._progress import progress
     from devfix.trace.tracing import trace
 
     if output_format == "html":
         require_jinja2("--output-format html")
-    with interruptible(), convert_run_errors():
-        found = trace(prepare_experiment(script, args, **given))
+    with interruptible(), convert_run_errors(), progress() as told:
+        experiment = prepare_experiment(script, args, **given)
+        experiment.report = told.of_runs()
+        found = trace(experiment)
     print_run(found, output_format, text="trace", json="trace_json", html="trace_html")
     return found.exit_code
 
@@ -34,12 +37,15 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
 def map_script(script: str, args: tuple[str, ...], output_format: str, **given: Any) -> int:
     """Run a script up to its first optimizer steps, print the device map, and return the exit code."""
     from devfix.cli._interrupts import interruptible
+    from devfix.cli._progress import progress
     from devfix.trace.device_map.survey import survey
 
     if output_format == "html":
         require_jinja2("--output-format html")
-    with interruptible(), convert_run_errors():
-        found = survey(prepare_experiment(script, args, **given))
+    with interruptible(), convert_run_errors(), progress() as told:
+        experiment = prepare_experiment(script, args, **given)
+        experiment.report = told.of_runs()
+        found = survey(experiment)
     print_run(found, output_format, text="device_map", json="device_map", html="device_map_html")
     return found.exit_code
 

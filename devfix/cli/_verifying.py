@@ -15,6 +15,7 @@ from devfix.cli._errors import CommandError
 from devfix.cli._output_pages import print_run, require_jinja2
 
 if TYPE_CHECKING:
+    from devfix.cli._progress import Progress
     from devfix.model import Finding, Outcome
     from devfix.verify.experiment import Experiment
     from devfix.verify.result import Proof
@@ -130,8 +131,8 @@ class ScriptCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            hint = "Put options of the script after '--'."
-            raise click.UsageError(f"{error.format_message()} {hint}", ctx) from error
+            hint = "put options of the script after '--'"
+            raise click.UsageError(f"{error.format_message().removesuffix('.')}; {hint}", ctx) from error
 
 
 @contextmanager
@@ -248,7 +249,11 @@ def take_run_options(
 
 
 def prove_outcome(
-    outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], paths: tuple[str, ...], request: ProofRequest
+    outcome: Outcome,
+    again: Callable[[Sequence[Finding]], Outcome],
+    paths: tuple[str, ...],
+    request: ProofRequest,
+    progress: Progress,
 ) -> tuple[Outcome, Proof | None]:
     """Return the outcome with verified fixes only, and the proof; None if there is nothing to verify."""
     from devfix.verify.subset import prove_subset
@@ -257,6 +262,7 @@ def prove_outcome(
     if not outcome.patch.files:
         return outcome, None
     experiment = request.prepare(paths)
+    experiment.report = progress.of_runs()
     with convert_run_errors():
         found = prove_subset(experiment, outcome, again)
     if found.verdict is None:
@@ -266,14 +272,14 @@ def prove_outcome(
     return found.outcome, Proof(experiment, found.verdict, found.changes)
 
 
-def show_proof(proof: Proof, verbosity: int) -> None:
-    """Print a proof to standard error."""
+def show_proof(proof: Proof, verbosity: int, *, stderr: bool) -> None:
+    """Print a proof to standard output or standard error."""
     from devfix.report.runs import verdict
 
     if verbosity < 0:
-        click.echo(verdict.sentence(proof), err=True)
+        click.echo(verdict.sentence(proof), err=stderr)
     else:
-        verdict.show(proof, verdict.console(stderr=True))
+        verdict.show(proof, verdict.console(stderr=stderr))
 
 
 def verify(
@@ -281,18 +287,20 @@ def verify(
 ) -> int:
     """Verify fixes of a script, print the proof, and return the exit code."""
     from devfix.cli._interrupts import interruptible
+    from devfix.cli._progress import progress
     from devfix.verify import patches
     from devfix.verify.result import Proof
 
     if output_format == "html" or page is not None:
         require_jinja2("--output-format html" if output_format == "html" else "--html")
-    with interruptible(), convert_run_errors():
+    with interruptible(), convert_run_errors(), progress() as told:
         experiment = prepare_experiment(script, args, **given)
+        experiment.report = told.of_runs()
         notes: tuple[str, ...] = ()
         if patched is not None:
             changes = patches.read_patch(experiment.project, patched)
         else:
-            outcome = patches.outcome_for(experiment.project)
+            outcome = patches.outcome_for(experiment.project, progress=told)
             changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
         proof = Proof(experiment, experiment.prove(changes), changes, notes)
         if page is not None:

@@ -22,7 +22,7 @@ from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.changed_findings import unconcerned
 from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
-from devfix.engine.parallel_scan import Workers, keep_rewritten, scan_all
+from devfix.engine.parallel_scan import Progress, Workers, keep_rewritten, scan_all
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
@@ -47,9 +47,10 @@ def check(
     jobs: int = 1,
     cache: Cache | None = None,
     scope: Scope | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Return the findings, with ``scope`` only those that the change affects."""
-    return _run(files, settings, jobs, cache, repair=False, scope=scope)
+    return _run(files, settings, jobs, cache, repair=False, scope=scope, progress=progress)
 
 
 def apply(
@@ -59,9 +60,10 @@ def apply(
     without: Iterable[Finding] = (),
     cache: Cache | None = None,
     scope: Scope | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Return the findings and the patch that repairs them, except those of ``without``; nothing is written."""
-    return _run(files, settings, jobs, cache, repair=True, without=without, scope=scope)
+    return _run(files, settings, jobs, cache, repair=True, without=without, scope=scope, progress=progress)
 
 
 def fix_text(path: str, text: str, codes: Iterable[str] = ()) -> str:
@@ -108,10 +110,11 @@ def _run(
     repair: bool,
     without: Iterable[Finding] = (),
     scope: Scope | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     with _rare_collection(), _freed_nodes():
         known = frozenset(identity(finding) for finding in without)
-        outcome = _resolve(files, settings, jobs, cache, repair, known, scope)
+        outcome = _resolve(files, settings, jobs, cache, repair, known, scope, progress)
     if cache is None or not cache.problem:
         return outcome
     return replace(outcome, notes=(*outcome.notes, Problem(cache.folder, f"the cache {cache.problem}", hint=_NO_CACHE)))
@@ -125,13 +128,15 @@ def _resolve(
     repair: bool,
     without: frozenset[Identity],
     scope: Scope | None,
+    progress: Progress | None,
 ) -> Outcome:
     files = sorted(files, key=lambda file: file.path)
     comments = {file.path: suppressions.collect(file.text) for file in files if can_matter(file.raw)}
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
-    with Workers(space, jobs, cache if isinstance(cache, MemoryCache) else None) as workers:
+    repeated = cache if isinstance(cache, MemoryCache) else None
+    with Workers(space, jobs, repeated, progress) as workers:
         scans = scan_all(space, entries, workers, cache)
         outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
         collected = Resolutions(space, comments, without, repair, scope, outside)
@@ -166,6 +171,8 @@ def settle(
         repair_together(programs, collected)
     for number in range(len(programs)):
         scan = programs.scan(number)
+        if collected.repairing and workers is not None:
+            workers.progress("fixes", number, len(programs), scan.path)
         collected.problems.update(dict.fromkeys(scan.problems))
         if scan.partly:
             collected.partly.append(scan.path)

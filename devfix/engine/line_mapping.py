@@ -87,7 +87,9 @@ def _event(event: Event, changed: _ByPath) -> Event:
     if file is None:
         return event
     line, column = file.lines.place(event.line, event.column)
-    return replace(event, line=line, column=column, source=file.source(event, line))
+    end_line, end_column = file.lines.place(event.line, event.end_column) if event.end_column else (0, 0)
+    end = end_column if end_line == line else 0
+    return replace(event, line=line, column=column, source=file.source(event, line), end_column=end)
 
 
 def _kept(finding: Finding, changed: _ByPath) -> Finding:

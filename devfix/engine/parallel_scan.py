@@ -10,8 +10,8 @@ import gc
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import starmap
 
 from devfix.analysis.program import WHOLE, Lookups, listing
@@ -26,10 +26,13 @@ from devfix.sources import SourceFile
 from devfix.sources.digest import digest
 from devfix.sources.freed_memory import return_freed
 
-__all__ = ["Workers", "forget_listings", "keep_rewritten", "scan_all"]
+__all__ = ["Progress", "Workers", "forget_listings", "keep_rewritten", "scan_all"]
 
 _READ = (".py", ".yaml", ".yml")
 FEW = 8  # entries that are not worth a worker process
+
+#: Is told what is being done, how many files of how many are done, and a file that was just finished or is next.
+Progress = Callable[[str, int, int, str], None]
 
 
 def scan_all(space: Workspace, entries: list[str], workers: Workers, cache: Cache | None = None) -> list[Scan]:
@@ -37,13 +40,13 @@ def scan_all(space: Workspace, entries: list[str], workers: Workers, cache: Cach
 
     Cached scans are reused.
     """
-    programs = _scans(space, [(path, None) for path in entries], workers, cache)
+    programs = _scans(space, [(path, None) for path in entries], workers, cache, "programs")
     reached: dict[str, set[Place]] = {}
     for place in (place for scan in programs for place in scan.reached):
         reached.setdefault(place[0], set()).add(place)
     left = [scan.path for scan in programs if not scan.problems]
     tasks = [(path, frozenset(reached.get(os.path.abspath(path), ()))) for path in left]
-    libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache)}
+    libraries = {scan.path: scan for scan in _scans(space, tasks, workers, cache, "functions")}
     scans = [(scan, libraries[scan.path]) if scan.path in libraries else (scan,) for scan in programs]
     return [each for both in scans for each in both if each.is_program or each.problems or each is not both[0]]
 
@@ -52,13 +55,13 @@ def scan_all(space: Workspace, entries: list[str], workers: Workers, cache: Cach
 Task = tuple[str, "frozenset[Place] | None"]
 
 
-def _scans(space: Workspace, tasks: Sequence[Task], workers: Workers, cache: Cache | None) -> list[Scan]:
+def _scans(space: Workspace, tasks: Sequence[Task], workers: Workers, cache: Cache | None, doing: str) -> list[Scan]:
     keys = {} if cache is None else _cache_keys(space, tasks)
     known = {} if cache is None else _kept(space, keys, cache)
     if cache is not None:
         known |= _kept(space, {task: _rewritten_key(key) for task, key in keys.items() if task not in known}, cache)
     missing = [task for task in tasks if task not in known]
-    made = workers.scan(missing)
+    made = workers.scan(missing, doing)
     if cache is not None:
         _keep(space, keys, missing, made, cache)
     known.update(zip(missing, made, strict=True))
@@ -72,12 +75,16 @@ class Workers:
         space: the texts.
         jobs: the most processes.
         repeated: has the repeated scans of an earlier run on the same given files, and gets those of this one.
+        progress: is told of each file.
 
     """
 
-    def __init__(self, space: Workspace, jobs: int, repeated: MemoryCache | None = None) -> None:
+    def __init__(
+        self, space: Workspace, jobs: int, repeated: MemoryCache | None = None, progress: Progress | None = None
+    ) -> None:
         self._space = space
         self._repeated = repeated
+        self.progress: Progress = progress or (lambda doing, done, total, path: None)
         self._jobs = jobs if can_start_workers() else 1
         self._pool: ProcessPoolExecutor | None = None
 
@@ -88,10 +95,16 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def scan(self, tasks: list[Task]) -> list[Scan]:
-        """Return the scans of files with their present texts, in their order."""
+    def scan(self, tasks: list[Task], doing: str = "") -> list[Scan]:
+        """Return the scans of files with their present texts, in their order.
+
+        Args:
+            tasks: the files.
+            doing: what the progress is called; empty if it is a part of something else.
+
+        """
         if self._jobs <= 1 or len(tasks) < (FEW if self._pool is None else 2):
-            return [_scan(self._space, task) for task in tasks]
+            return [self._told(doing, number, tasks) for number in range(len(tasks))]
         size = max(1, len(tasks) // (self._jobs * 8))
         chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         # not pool.map: an interrupt cancels its waiting futures, which breaks the pool
@@ -100,7 +113,18 @@ class Workers:
                 shared = list(self._space.given.values()), self._space.settings, self._space.texts
                 self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
             futures = [self._pool.submit(_scan_in_worker, chunk, self._space.changed) for chunk in chunks]
+        if doing:
+            done = 0
+            for future in as_completed(futures):
+                chunk = chunks[futures.index(future)]
+                done += len(chunk)
+                self.progress(doing, done, len(tasks), chunk[-1][0])
         return [scan for future in futures for scan in future.result()]
+
+    def _told(self, doing: str, number: int, tasks: list[Task]) -> Scan:
+        if doing:
+            self.progress(doing, number, len(tasks), tasks[number][0])
+        return _scan(self._space, tasks[number])
 
     def scan_again(self, scans: list[Scan]) -> list[Scan]:
         """Repeat scans, because texts have changed."""

@@ -47,5 +47,4 @@ def _calls(before: ProgramPoint, point: ProgramPoint) -> Iterator[CallFrame]:
 
 
 def _event(frame: CallFrame) -> Event:
-    span = frame.tree.span(frame.stmt)
-    return Event("called", frame.tree.path, span.line, span.column, frame.tree.line(span.line), "called here")
+    return frame.tree.event("called", frame.stmt, "called here")

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from devfix.engine.import_path import module_command
+from devfix.report.sanitize import PREFIX
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 
@@ -60,7 +61,7 @@ async def _devfix(arguments: Sequence[str], folder: str) -> bytes:
         await _end(process)
         raise
     if process.returncode not in (0, 1) or not out:
-        told = err.decode("utf-8", "replace").strip().splitlines()
+        told = [line for line in err.decode("utf-8", "replace").splitlines() if line.startswith(PREFIX)]
         raise ProofFailed(told[-1] if told else f"devfix verify ended with {process.returncode}")
     return out
 

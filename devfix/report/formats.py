@@ -37,7 +37,7 @@ class Format:
 
     @property
     def is_text(self) -> bool:
-        """Whether the report is text on standard error; all other formats are data on standard output."""
+        """Whether the report is text for people; all other formats are data."""
         return not self.module
 
 

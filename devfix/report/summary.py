@@ -21,10 +21,18 @@ class Mode(str, Enum):
 
 @dataclass(frozen=True)
 class Report:
-    """The outcome of one run by status, its summary, and its exit code."""
+    """The outcome of one run by status, its summary, and its exit code.
+
+    Attributes:
+        outcome: the findings and problems.
+        mode: the kind of run.
+        has_missing_path: whether a path on the command line does not exist.
+
+    """
 
     outcome: Outcome
     mode: Mode
+    has_missing_path: bool = False
 
     @cached_property
     def fixed(self) -> tuple[Resolution, ...]:
@@ -49,7 +57,12 @@ class Report:
 
     @property
     def exit_code(self) -> int:
-        """0 if nothing is left to do; 1 if findings remain, files would change, or a file could not be processed."""
+        """0 if nothing is left to do; 1 if findings remain, files would change, or a file could not be processed.
+
+        2 if a path on the command line does not exist; the others are processed.
+        """
+        if self.has_missing_path:
+            return 2
         would_change = self.mode is Mode.PREVIEW and bool(self.outcome.patch.files)
         unfixed = self.mode is not Mode.APPLY and bool(self.fixed)
         return int(would_change or unfixed or bool(self.remaining) or bool(self.outcome.problems))

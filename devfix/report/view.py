@@ -67,7 +67,7 @@ class View:
 
     def message_with_failure(self, finding: Finding) -> str:
         """Return the message and the position of the failing line, for formats without an event path."""
-        last = finding.events[-1] if finding.events else None
-        if last is None or (last.path, last.line) == (finding.path, finding.span.line):
+        failure = finding.failure
+        if failure is None or (failure.path, failure.line) == (finding.path, finding.span.line):
             return finding.message
-        return f"{finding.message}; fails at {self.name(last.path)}:{last.line}"
+        return f"{finding.message}; fails at {self.name(failure.path)}:{failure.line}"

@@ -40,6 +40,8 @@ class Rule:
     ``unsafe``: the fixes change what the program computes or saves; ``--unsafe-fixes`` or selecting the rule applies
     them.
 
+    ``fixable``: if false, the rule reports without fixes.
+
     ``default``: if false, the rule runs only if it or its family (``DEV9``) is selected by name, and then at any
     severity.
 
@@ -58,6 +60,7 @@ class Rule:
     valid: tuple[str, ...] = field(default=())
     fallback: bool = False
     unsafe: bool = False
+    fixable: bool = True
     default: bool = True
     causes: tuple[str, ...] = ()
     error_families: tuple[str, ...] = ("same-device",)

@@ -9,11 +9,11 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
-from devfix.model import Span
+from devfix.model import Event, Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 from devfix.syntax.node_caches import node_cache
 
-__all__ = ["SourceTree", "children", "leaf_conditions", "names_in", "position", "text_of", "walk"]
+__all__ = ["SourceTree", "argument_texts", "children", "leaf_conditions", "names_in", "position", "text_of", "walk"]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _Derived = TypeVar("_Derived")
@@ -170,6 +170,12 @@ class SourceTree:
         line, end = located.lineno, located.end_lineno or located.lineno
         return Span(line, self._column(line, located.col_offset), end, self._column(end, located.end_col_offset or 0))
 
+    def event(self, kind: str, node: ast.AST, note: str) -> Event:
+        """Return the event of an expression or statement."""
+        span = self.span(node)
+        end = span.end_column if span.end_line == span.line else 0
+        return Event(kind, self.path, span.line, span.column, self.line(span.line), note, end)
+
     def source(self, node: ast.AST) -> str:
         """Return the exact source of an expression, line breaks included."""
         span = self.span(node)
@@ -256,6 +262,15 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
         return f"{text_of(node.value)}.{node.attr}"
     return ast.unparse(node)
+
+
+def argument_texts(node: ast.Call) -> tuple[list[str], dict[str, str]]:
+    """Return the expressions of a call's arguments, by position and by keyword.
+
+    What is unpacked keeps its asterisks; what ``**`` unpacks has the keyword ``**``.
+    """
+    named = {each.arg or "**": ("" if each.arg else "**") + text_of(each.value) for each in node.keywords}
+    return [text_of(each) for each in node.args], named
 
 
 @node_cache(65536)

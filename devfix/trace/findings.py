@@ -62,7 +62,8 @@ def _fix(candidate: Candidate, project: Project) -> Fix:
 def _events(diagnosis: Diagnosis, project: Project, edited: EditedSources) -> Iterator[Event]:
     def event_at(position: Position, kind: str, note: str) -> Event:
         span = _on_disk(span_of(position, edited), position.file, edited)
-        return Event(kind, project.shown(position.file), span.line, span.column, position.code, note)
+        end = span.end_column if span.end_line == span.line else 0
+        return Event(kind, project.shown(position.file), span.line, span.column, position.code, note, end)
 
     for event in diagnosis.misplaced.device_history()[:1]:
         if event.position is not None:

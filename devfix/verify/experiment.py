@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from devfix.verify.patches import program_texts
@@ -49,6 +49,7 @@ class Experiment:
         torchrun: set torchrun's environment variables; set automatically if the script fails without them.
         compiled: leave ``torch.compile`` on.
         allow_read: files and folders that runs may read, although they are hidden or not copied by default.
+        report: called with the name of each run when it begins, in any thread.
 
     """
 
@@ -66,6 +67,7 @@ class Experiment:
     compiled: bool = False
     setup_script: str | None = None
     allow_read: tuple[str, ...] = ()
+    report: Callable[[str], None] = field(default=lambda name: None, repr=False)
     _originals: dict[str, Run] = field(default_factory=dict, repr=False)
 
     def prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run] | None = None) -> Verdict:
@@ -121,6 +123,7 @@ class Experiment:
     def _traced_run(
         self, changes: Mapping[str, bytes] | None, at_most: float = math.inf, device_map: bool = False
     ) -> Run:
+        self.report("original/device" if changes is None else "patched/device")
         return run(
             self.project.module or self.project.script,
             self.args,
@@ -171,6 +174,7 @@ class Experiment:
             compiled=self.compiled,
             disk_mb=self.limits.disk_mb,
             allow_read=self.allow_read,
+            report=self.report,
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -126,12 +126,15 @@ def _prefixes(name: str) -> Iterator[str]:
         yield ".".join(parts[:end])
 
 
-def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
+def outcome_for(
+    project: Project, settings: Settings | None = None, progress: Callable[[str, int, int, str], None] | None = None
+) -> Outcome:
     """Return the outcome of ``devfix apply`` on the script and the project files that it imports; write nothing.
 
     Args:
         project: the script and its folder.
         settings: of the rules; default: the files' configuration.
+        progress: is told of each file, as by :func:`devfix.engine.fixpoint.apply`.
 
     """
     from devfix import config
@@ -143,7 +146,7 @@ def outcome_for(project: Project, settings: Settings | None = None) -> Outcome:
     if settings is None:
         settings = config.load(names, {rule.code: rule.name for rule in all_rules()}, local=leave_out)
     files, problems = sources.load(names, settings.exclude, settings.root)
-    outcome = fixpoint.apply(files, settings)
+    outcome = fixpoint.apply(files, settings, progress=progress)
     return replace(outcome, problems=(*outcome.problems, *problems))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -51,6 +51,7 @@ def prove(
     compiled: bool = False,
     disk_mb: int = DEFAULT_DISK_MB,
     allow_read: Sequence[str] = (),
+    report: Callable[[str], None] = lambda name: None,
 ) -> Verdict:
     """Run the original and the patched project on the CPU and on the accelerator, and compare.
 
@@ -81,6 +82,7 @@ def prove(
         compiled: leave ``torch.compile`` on.
         disk_mb: limit on the size of a run's files.
         allow_read: files and folders that a run may read, although they are hidden or not copied by default.
+        report: called with the name of each run when it begins, in any thread.
 
     Raises:
         devfix.verify.RunError: a run could not be made.
@@ -97,6 +99,7 @@ def prove(
         fast_clocks: bool = False,
         held: bool = False,
     ) -> Run:
+        report(name)
         side, how = name.split("/")
         then = run_on if how == "device" else how
         first = setup_on if how == "device" and run_on == "cpu" else then

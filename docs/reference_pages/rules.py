@@ -54,6 +54,8 @@ def _index(rules: tuple[Rule, ...]) -> str:
 def _safety(rule: Rule) -> str:
     if not rule.default:
         return f"only with `--select {rule.code}`"
+    if not rule.fixable:
+        return "none"
     return "unsafe: `--unsafe-fixes`" if rule.unsafe else "safe, unless an edit says otherwise"
 
 

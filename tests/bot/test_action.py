@@ -28,10 +28,12 @@ def in_process(monkeypatch, capsys):
     """Run the step, and the commands of devfix that it starts, in this process."""
     start = subprocess.run
 
-    def command(arguments, stderr=None, **more):
+    def command(arguments, stdout=None, stderr=None, **more):
         if arguments[2:4] != ["-m", "devfix"]:
-            return start(arguments, stderr=stderr, **more)
+            return start(arguments, stdout=stdout, stderr=stderr, **more)
         result = run_in_process(*arguments[4:])
+        if stdout is None:
+            sys.stdout.write(result.text)
         if stderr is None:
             sys.stderr.write(result.stderr)
         return subprocess.CompletedProcess(arguments, result.code, result.stdout.decode(), result.stderr)
@@ -95,7 +97,8 @@ def test_findings_are_shown_kept_and_counted(job, repository):
 
     assert done.returncode == 1, done.stderr
     assert obeyed(done.stdout).startswith("::error title=devfix (DEV102),file=train.py,line=7")
-    assert done.stderr.count("DEV102") == 1  # told once, and kept in three formats
+    shown = done.stdout.removesuffix(obeyed(done.stdout))
+    assert (shown.count("DEV102"), done.stderr) == (1, "")  # told once, and kept in three formats
     assert (outputs["findings-count"], outputs["fixable-count"]) == ("1", "1")
     assert json.loads(Path(outputs["sarif-file"]).read_text())["version"] == "2.1.0"
     assert ".to(device)" in Path(outputs["diff-file"]).read_text()
@@ -126,7 +129,8 @@ def test_only_changed_lines_count(step, repository):
 def test_inputs_reach_no_shell(job, repository):
     done, _, _ = job(paths='"a; touch evil" $(touch evil) `touch evil`', annotations="false")
 
-    assert done.returncode == 1
+    assert done.returncode == 2
+    assert "devfix: $(touch: no such file or folder" in done.stderr
     assert not (repository.tree / "evil").exists()
 
 

@@ -40,12 +40,12 @@ class ToyEngine(types.ModuleType):
         self.settings = None
         self.jobs = None
 
-    def check(self, files, settings, jobs, cache=None, scope=None):
+    def check(self, files, settings, jobs, cache=None, scope=None, progress=None):
         self.settings, self.jobs = settings, jobs
         resolutions = [resolution for file in files for resolution in self._find(file, settings)]
         return Outcome(tuple(resolutions), checked=len(files))
 
-    def apply(self, files, settings, jobs, cache=None, scope=None):
+    def apply(self, files, settings, jobs, cache=None, scope=None, progress=None):
         checked = self.check(files, settings, jobs)
         resolutions = tuple(
             replace(resolution, status=Status.FIXED, fix=resolution.finding.fixes[0])

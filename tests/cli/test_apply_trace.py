@@ -57,9 +57,9 @@ def contents(folder):
 def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
     result = inside("apply", "--trace", "train.py", cwd=tree)
 
-    assert (result.code, result.stdout) == (0, b""), result.stderr
+    assert (result.code, result.stderr) == (0, "")
     assert contents(tree) == {"train.py": REPAIRED, "plugin.py": PLUGIN}
-    lines = result.stderr.splitlines()
+    lines = result.text.splitlines()
     assert lines[0].startswith("plugin.py:5:12 error DEV102 tensor-without-device")
     assert "to(device)` (found by running the script)" in lines[1]
     assert lines[2].startswith("1 finding, 1 fixed,")
@@ -67,7 +67,7 @@ def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
     assert lines[-1].startswith(
         "fixed: 4 losses over 4 steps match original/cpu bit for bit; original error: Expected all"
     )
-    assert str(tree) not in result.stderr and "devfix-run" not in result.stderr
+    assert str(tree) not in result.text and "devfix-run" not in result.text
 
 
 @pytest.mark.slow
@@ -92,7 +92,7 @@ def test_a_comment_answers_for_what_only_a_run_shows(inside, tree):
     result = inside("apply", "--trace", "train.py", cwd=tree)
 
     assert (result.code, contents(tree)) == (0, before), result.stderr
-    assert "1 suppressed" in result.stderr
+    assert "1 suppressed" in result.text
     assert "unused" not in result.stderr
 
 
@@ -133,7 +133,7 @@ def test_an_unsafe_edit_that_a_run_proves_is_made_where_it_is_asked_for(inside, 
 
     kept = inside("apply", "--trace", "train.py", cwd=project)
     assert (kept.code, (project / "train.py").read_text()) == (1, LISTED), kept.stderr
-    assert "--unsafe-fixes applies it" in kept.stderr
+    assert "--unsafe-fixes applies it" in kept.text
 
     made = inside("apply", "--trace", "train.py", "--unsafe-fixes", cwd=project)
     assert made.code == 0, made.stderr
@@ -159,9 +159,9 @@ def test_a_script_that_runs_well_is_told_in_one_line(inside, tree):
 
     assert (result.code, contents(tree)["train.py"]) == (0, REPAIRED)
     assert result.stderr.splitlines() == [
-        "note train.py: runs without a device error, and trains as it does on the CPU: nothing to fix",
-        "no findings, 1 file checked",
+        "devfix: note: train.py: runs without a device error, and trains as it does on the CPU: nothing to fix"
     ]
+    assert result.text == "no findings, 1 file checked\n"
 
 
 @pytest.mark.slow
@@ -196,9 +196,10 @@ def test_a_run_that_tells_nothing_is_one_line(in_process, project, case):
 
     code, out, err = in_process("--trace", "train.py", "--timeout", "2")
 
-    assert (code, out, (project / "train.py").read_text()) == (1, "", source)
-    assert reason in next(line for line in err.splitlines() if line.startswith("problem train.py"))
-    assert len(err.splitlines()) == 2
+    assert (code, (project / "train.py").read_text()) == (1, source)
+    (told,) = err.splitlines()
+    assert told.startswith("devfix: train.py") and reason in told
+    assert len(out.splitlines()) == 1
 
 
 USAGE = {
@@ -219,7 +220,9 @@ def test_wrong_usage_is_one_line(in_process, tree, case):
     code, out, err = in_process("--trace", *arguments)
 
     assert (code, out, contents(tree)) == (2, "", before)
-    assert reason in err.splitlines()[-1]
+    first, *rest = err.splitlines()
+    assert first.startswith("devfix: ") and reason in first
+    assert rest in ([], ["Try 'devfix apply --help'."])
 
 
 @pytest.fixture
@@ -250,7 +253,7 @@ def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(ins
     )
 
     assert result.code == 0, result.stderr
-    assert result.stderr.startswith("fixed: 3 losses over 3 steps match") and len(result.stderr.splitlines()) == 1
+    assert result.text.startswith("fixed: 3 losses over 3 steps match") and len(result.text.splitlines()) == 1
     assert '["made"]().to(device)' in (tree / "pkg/train.py").read_text()
     assert not (tree / "prepared").exists()
 

@@ -55,7 +55,7 @@ class ToyEngine(types.ModuleType):
         super().__init__("devfix.engine.fixpoint")
         self.edits = edits
 
-    def apply(self, files, settings, jobs=1, without=(), cache=None, scope=None):
+    def apply(self, files, settings, jobs=1, without=(), cache=None, scope=None, progress=None):
         resolutions, changes = [], []
         for file in files:
             text = file.text
@@ -107,45 +107,45 @@ def test_a_proved_repair_is_written(inside, project):
 
     assert result.code == 0, result.stderr
     assert (project / "train.py").read_text() == ONE.replace("x.to(device), y\n", "x.to(device), y.to(device)\n")
-    assert result.stdout == b""
-    assert "1 fixed" in result.stderr
-    assert result.stderr.splitlines()[-1].startswith("fixed: 4 losses over 4 steps match original/cpu")
+    assert result.stderr == ""
+    assert "1 fixed" in result.text
+    assert result.text.splitlines()[-1].startswith("fixed: 4 losses over 4 steps match original/cpu")
 
 
 @pytest.mark.parametrize("wrong", [SEED, STEP, NAME], ids=["another seed", "no step", "no such name"])
 def test_the_edit_that_spoils_the_proof_is_dropped_and_the_reason_is_told(apply, project, wrong):
     (project / "train.py").write_text(TRAIN)
 
-    code, _, err = apply("train.py", "--verify", edits=[X, wrong, Y])
+    code, out, _ = apply("train.py", "--verify", edits=[X, wrong, Y])
 
     assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
     assert code == 1  # a finding remains
-    reason = next(line for line in err.splitlines() if "not fixed: " in line)
+    reason = next(line for line in out.splitlines() if "not fixed: " in line)
     assert (
         "the edit was dropped, because the verdict with it is " + ("broken" if wrong is NAME else "loss-differs")
         in reason
     )
-    assert "2 fixed, 1 not fixed" in err
-    assert err.splitlines()[-1].startswith("fixed: ")
+    assert "2 fixed, 1 not fixed" in out
+    assert out.splitlines()[-1].startswith("fixed: ")
 
 
 def test_of_two_edits_in_one_line_only_the_wrong_one_is_dropped(apply, project):
     (project / "train.py").write_text(TRAIN)
     wrong = ("cross_entropy(", "cross_entropi(")
 
-    code, _, err = apply("train.py", "--verify", edits=[X, wrong, Y])
+    code, out, _ = apply("train.py", "--verify", edits=[X, wrong, Y])
 
     assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
-    assert (code, "2 fixed, 1 not fixed" in err) == (1, True)
+    assert (code, "2 fixed, 1 not fixed" in out) == (1, True)
 
 
 def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
     (project / "train.py").write_text(TRAIN)
 
-    code, _, err = apply("train.py", "--verify", edits=[SEED, X, NAME, Y])
+    code, out, _ = apply("train.py", "--verify", edits=[SEED, X, NAME, Y])
 
     assert (project / "train.py").read_text() == replaced(TRAIN, X, Y)
-    assert (code, err.count("the edit was dropped")) == (1, 2)
+    assert (code, out.count("the edit was dropped")) == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -156,45 +156,45 @@ def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
 def test_nothing_is_written_where_nothing_is_proved(apply, project, edits, status):
     (project / "train.py").write_text(TRAIN)
 
-    code, _, err = apply("train.py", "--verify", edits=edits)
+    code, out, _ = apply("train.py", "--verify", edits=edits)
 
     assert (project / "train.py").read_text() == TRAIN
     assert code == 1
-    assert "nothing was written, because the verdict is" in err
-    assert " changed" not in err and "fixed:" not in err.splitlines()[0]
-    assert err.splitlines()[-1].startswith(f"{status}: ")
+    assert "nothing was written, because the verdict is" in out
+    assert " changed" not in out and "fixed:" not in out.splitlines()[0]
+    assert out.splitlines()[-1].startswith(f"{status}: ")
 
 
 def test_an_edit_of_a_sound_script_is_not_written(apply, project):
     sound = replaced(TRAIN, X, Y)
     (project / "train.py").write_text(sound)
 
-    code, _, err = apply("train.py", "--verify", edits=[HARMLESS])
+    code, out, _ = apply("train.py", "--verify", edits=[HARMLESS])
 
     assert ((project / "train.py").read_text(), code) == (sound, 1)
-    assert "nothing was written, because the verdict is no-error" in err
+    assert "nothing was written, because the verdict is no-error" in out
 
 
 def test_a_script_that_does_not_end_leaves_everything_as_it_is(apply, project):
     source = "import time\ntime.sleep(600)\n" + TRAIN
     (project / "train.py").write_text(source)
 
-    code, _, err = apply("train.py", "--verify", "--timeout", "1", edits=[X, Y])
+    code, out, _ = apply("train.py", "--verify", "--timeout", "1", edits=[X, Y])
 
     assert ((project / "train.py").read_text(), code) == (source, 1)
-    assert "inconclusive" in err.splitlines()[-1]
+    assert "inconclusive" in out.splitlines()[-1]
 
 
 def test_files_that_the_script_does_not_import_are_left_alone(apply, project):
     (project / "train.py").write_text(ONE)
     (project / "other.py").write_text(ONE)
 
-    code, _, err = apply("train.py", ".", "--verify")
+    code, out, _ = apply("train.py", ".", "--verify")
 
     assert (project / "train.py").read_text() != ONE
     assert (project / "other.py").read_text() == ONE
     assert code == 1
-    assert "not verified: train.py does not import other.py" in err
+    assert "not verified: train.py does not import other.py" in out
 
 
 def test_modules_that_the_script_imports_are_repaired(apply, project):
@@ -225,9 +225,11 @@ def test_without_verify_two_dashes_are_what_they_were(apply, project):
 def test_the_diff_holds_what_is_proved_and_nothing_is_written(apply, project):
     (project / "train.py").write_text(TRAIN)
 
-    code, out, _ = apply("train.py", "--verify", "--diff", edits=[X, Y, SEED])
+    code, out, err = apply("train.py", "--verify", "--diff", edits=[X, Y, SEED])
 
     assert code == 1
+    assert out.startswith("diff --git ") and "would be fixed" not in out
+    assert "2 would be fixed" in err and err.splitlines()[-1].startswith("fixed: ")
     assert "y.to(device)" in out and "manual_seed(4)" not in out
     assert (project / "train.py").read_text() == TRAIN
 
@@ -255,5 +257,7 @@ def test_wrong_usage_writes_nothing(apply, project, case):
 
     code, _, err = apply(*arguments)
 
-    assert (code, message in err.splitlines()[-1]) == (2, True), err
+    first, *rest = err.splitlines()
+    assert (code, first.startswith("devfix: ") and message in first) == (2, True), err
+    assert rest in ([], ["Try 'devfix apply --help'."])
     assert (project / "train.py").read_text() == ONE

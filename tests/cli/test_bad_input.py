@@ -118,7 +118,7 @@ def test_one_bad_file_is_one_line_and_the_rest_is_done(inside, project, name):
     assert (project / "train.py").read_bytes() == FIXED
     problems = [text for text in result.stderr.splitlines() if "bad.py" in text]
     assert len(problems) == 1
-    assert problems[0].startswith(f"problem bad.py:{line}: ")
+    assert problems[0].startswith(f"devfix: bad.py:{line}: ")
     assert "Traceback" not in result.stderr
 
 
@@ -174,7 +174,7 @@ def test_an_empty_file_and_blank_ones_are_clean(inside, project):
 
     result = inside("apply", ".")
 
-    assert (result.code, result.stderr) == (0, "no findings, 4 files checked\n")
+    assert (result.code, result.text, result.stderr) == (0, "no findings, 4 files checked\n", "")
     assert (project / "bom.py").read_bytes() == b"\xef\xbb\xbf"
 
 
@@ -183,11 +183,12 @@ def test_a_folder_without_python_and_a_missing_path(inside, project):
 
     result = inside("check", "docs", "nowhere.py")
 
-    assert result.code == 1
-    assert result.stderr.splitlines()[:2] == [
-        "problem docs: no Python files here; are they excluded or ignored by git?",
-        "problem nowhere.py: no such file or folder; check the spelling",
+    assert result.code == 2
+    assert result.stderr.splitlines() == [
+        "devfix: docs: no Python files here; are they excluded or ignored by git?",
+        "devfix: nowhere.py: no such file or folder; check the spelling",
     ]
+    assert inside("check", "docs").code == 1
 
 
 def test_a_file_that_cannot_be_read(inside, project):
@@ -197,7 +198,7 @@ def test_a_file_that_cannot_be_read(inside, project):
     result = inside("apply", "locked.py", "train.py")
 
     assert result.code == 1
-    assert result.stderr.count("problem locked.py: cannot be read") == 1
+    assert result.stderr.count("devfix: locked.py: cannot be read") == 1
     assert (project / "train.py").read_bytes() == FIXED
 
 
@@ -224,7 +225,7 @@ def test_a_file_without_read_permission(unprivileged, project):
     result = unprivileged("apply", ".")
 
     assert result.returncode == 1
-    assert result.stderr.count("problem locked.py: cannot be read: permission denied") == 1
+    assert result.stderr.count("devfix: locked.py: cannot be read: permission denied") == 1
     assert (project / "train.py").read_bytes() == FIXED
 
 
@@ -238,7 +239,7 @@ def test_a_folder_without_write_permission(unprivileged, project):
 
     (project / "pkg").chmod(0o755)
     assert result.returncode == 1
-    assert "problem pkg/train.py: cannot be written: Permission denied" in result.stderr
+    assert "devfix: pkg/train.py: cannot be written: Permission denied" in result.stderr
     assert (project / "pkg/train.py").read_bytes() == BROKEN
     assert (project / "train.py").read_bytes() == FIXED
 
@@ -251,8 +252,8 @@ def test_a_file_that_cannot_be_written(inside, project):
 
     assert result.code == 1
     assert (project / "train.py").read_bytes() == BROKEN
-    assert "problem train.py: is read-only" in result.stderr
-    assert "not fixed: train.py is read-only" in result.stderr
+    assert "devfix: train.py: is read-only" in result.stderr
+    assert "not fixed: train.py is read-only" in result.text
 
 
 def test_a_link_stays_a_link(inside, project):
@@ -293,7 +294,7 @@ def test_a_link_loop_and_a_deep_folder(inside, project):
 
     assert inside("apply", ".").code == 0
     assert (folder / "train.py").read_bytes() == FIXED
-    assert "problem self.py" in inside("apply", "self.py").stderr
+    assert "devfix: self.py: " in inside("apply", "self.py").stderr
 
 
 PAUSED = textwrap.dedent(

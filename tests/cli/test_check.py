@@ -11,8 +11,9 @@ def test_findings_are_1_and_nothing_is_written(run, project):
     result = run("check", ".")
 
     assert result.code == 1
-    assert "a.py:1:5 error DEV191 bug [possible fix]" in result.stderr
-    assert "fix: replace BUG" in result.stderr
+    assert "a.py:1:5 error DEV191 bug [possible fix]" in result.text
+    assert "fix: replace BUG" in result.text
+    assert result.stderr == ""
     assert (project / "a.py").read_bytes() == b"x = BUG\n"
 
 

@@ -1,6 +1,14 @@
 """``devfix explain`` and ``devfix rules``."""
 
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
 
 import pytest
 
@@ -72,3 +80,26 @@ def test_rules_are_listed(run):
         "DEV291",
         "DEV391",
     ]
+
+
+def test_markdown_is_rendered_on_a_terminal(environment):
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    command = [sys.executable, "-m", "devfix", "explain", "DEV201"]
+    process = subprocess.Popen(command, env={**environment, "TERM": "xterm"}, stdin=subprocess.DEVNULL, stdout=theirs)
+    os.close(theirs)
+    written = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            written += chunk
+    except OSError:  # the other end was closed
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    shown = re.sub(r"\x1b\[[0-9;]*m|\x1b\]8;[^\x1b]*\x1b\\", "", written.decode())
+
+    assert "replaced-submodule" in shown
+    assert "What it does" in shown
+    assert "##" not in shown
+    assert "```" not in shown
+    assert max(map(len, shown.splitlines())) <= 80

@@ -59,8 +59,8 @@ def test_the_page_shows_the_cell(inside, train):
 def test_the_text_has_cells_in_its_story(inside, train):
     done = inside("check", "train.ipynb")
 
-    assert "train.ipynb:cell 3:1:1 error DEV201" in done.stderr
-    assert "cell 2:3 | model.to(device);" in done.stderr
+    assert "train.ipynb:cell 3:1:1 error DEV201" in done.text
+    assert "cell 2:3 | model.to(device);" in done.text
 
 
 def test_apply_diff_and_git_apply_make_the_same_bytes(inside, train):
@@ -150,7 +150,7 @@ def test_apply_writes_what_is_proved(inside, train):
     done = inside("apply", "--verify", "train.ipynb")
 
     assert (done.code, train.read_bytes()) == (0, REPAIRED)
-    assert "fixed: 3 losses over 3 steps match original/cpu bit for bit" in done.stderr
+    assert "fixed: 3 losses over 3 steps match original/cpu bit for bit" in done.text
 
 
 def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(inside, train):
@@ -168,7 +168,7 @@ def test_a_bug_that_only_a_run_explains_is_repaired_in_its_cell(inside, train):
     new = ["".join(cell["source"]) for cell in json.loads(train.read_bytes())["cells"]]
     assert done.code == 0, done.stderr
     assert [number for number, (a, b) in enumerate(zip(cells, new, strict=True), 1) if a != b] in ([2], [4])
-    assert "train.ipynb:cell" in done.stderr
+    assert "train.ipynb:cell" in done.text
 
 
 def test_a_traceback_of_jupyter_is_looked_up(inside, train):

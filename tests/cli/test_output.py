@@ -23,9 +23,9 @@ def bugs(project):
 def test_a_file_receives_the_data_and_people_read_the_text(run, bugs):
     result = run("check", ".", "--output-format", "json", "--output-file", "report.json")
 
-    assert (result.code, result.stdout) == (1, b"")
+    assert (result.code, result.stderr) == (1, "")
     assert len(json.loads((bugs / "report.json").read_text())["findings"]) == 3
-    assert "3 findings, 2 possibly fixable, 1 without a fix, 1 file checked" in result.stderr
+    assert "3 findings, 2 possibly fixable, 1 without a fix, 1 file checked" in result.text
     assert sorted(os.listdir(bugs)) == [".git", "a.py", "report.json"]
 
 
@@ -35,8 +35,7 @@ def test_every_format_goes_to_a_file_as_it_goes_to_standard_output(run, bugs, na
     run("check", ".", "--output-format", name, "--output-file", "report")
 
     written = (bugs / "report").read_bytes()
-    assert written == (printed.stderr.encode() if name == "text" else printed.stdout)
-    assert written
+    assert written == printed.stdout != b""
 
 
 def test_the_file_takes_the_place_of_an_earlier_one_and_keeps_its_mode_and_its_link(run, bugs):
@@ -109,8 +108,8 @@ def test_statistics_count_in_the_place_of_findings(run, bugs):
 
     assert (text.code, concise.code) == (1, 1)
     assert concise.stdout == b"2\tDEV191\t[*] bug\n1\tDEV391\t[ ] stuck\n"
-    assert "DEV191  [*] bug" in text.stderr and "BUG is here" not in text.stderr
-    assert text.stderr.endswith("3 findings, 2 possibly fixable, 1 without a fix, 1 file checked\n")
+    assert "DEV191  [*] bug" in text.text and "BUG is here" not in text.text
+    assert text.text.endswith("3 findings, 2 possibly fixable, 1 without a fix, 1 file checked\n")
 
 
 def test_statistics_as_json_follow_their_schema(run, bugs):
@@ -131,7 +130,10 @@ def test_statistics_go_with_no_other_format(run, bugs):
     result = run("check", ".", "--statistics", "--output-format", "sarif")
 
     assert result.code == 2
-    assert "--statistics is not supported with --output-format sarif; use text, concise, json." in result.stderr
+    assert result.stderr.splitlines() == [
+        "devfix: --statistics is not supported with --output-format sarif; use text, concise, json",
+        "Try 'devfix check --help'.",
+    ]
 
 
 def test_a_reader_that_has_gone_is_no_traceback(environment, bugs):

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile
+
 from .listings import listings, projects
 
 CODE = "DEV101"
@@ -29,3 +33,23 @@ def test_only_the_file_with_the_loop_changes(files, files_before_and_after, repa
     before, after = files_before_and_after(files)
 
     assert repair(CODE, before) == after
+
+
+def test_what_is_unpacked_into_a_call_is_named(tmp_path):
+    program = """\
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+device = torch.device("cuda")
+tokenizer = AutoTokenizer.from_pretrained("bert")
+model = AutoModel.from_pretrained("bert").to(device)
+enc = tokenizer(["a"], return_tensors="pt")
+model(**enc)
+"""
+    path = tmp_path / "train.py"
+    path.write_text(program, encoding="utf-8")
+    file = SourceFile(str(path), program.encode(), program)
+
+    (resolution,) = fixpoint.check([file], Settings(root=str(tmp_path))).resolutions
+
+    assert resolution.finding.events[-1].note == "`enc` is used with tensors on the accelerator"

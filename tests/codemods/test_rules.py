@@ -205,3 +205,11 @@ def test_a_rule_module_lists_its_command_and_nothing_that_is_not_there(name):
     assert class_name(name) in dir(module)
     with pytest.raises(AttributeError, match="Nothing"):
         _ = module.Nothing
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_without_fixes_says_so(rule: Rule) -> None:
+    says_none = sections(rule.documentation)["Fix safety"].startswith("There is no automatic fix.")
+
+    assert says_none is not rule.fixable
+    assert rule.fixable or not rule.invalid

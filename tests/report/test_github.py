@@ -1,8 +1,10 @@
 """Annotations: what a step shows, worst first."""
 
+from dataclasses import replace
+
 import pytest
 
-from devfix.model import Finding, Outcome, Problem, Resolution, Severity, Span, Status
+from devfix.model import Event, Finding, Outcome, Problem, Resolution, Severity, Span, Status
 from devfix.report import Mode, Report
 from devfix.report.findings.github import render
 from devfix.report.positions import SourceTexts
@@ -43,3 +45,11 @@ def test_severities(severity):
     word = {"error": "error", "latent": "warning", "advice": "notice"}[severity.value]
 
     assert lines(found(severity, 1))[0].startswith(f"::{word} ")
+
+
+def test_the_failing_line_is_the_first_use():
+    uses = [Event(kind, "a.py", line, 0, "x", "") for kind, line in (("moved", 4), ("used", 7), ("used", 9))]
+    item = found(Severity.ERROR, 1)
+    several = replace(item, finding=replace(item.finding, events=tuple(uses)))
+
+    assert "; fails at a.py:7%0A" in lines(several)[0]

@@ -73,3 +73,17 @@ def test_one_of_each(outcome):
     ]
     notes = run["invocations"][0]["toolExecutionNotifications"]
     assert [note["level"] for note in notes] == ["error", "note"]
+
+
+def test_the_failing_line_is_the_first_use_and_the_others_are_steps(resolutions):
+    item = resolutions["not-fixed"]
+    again = replace(item.finding.events[-1], line=31, note="and again here")
+    several = replace(item, finding=replace(item.finding, events=(*item.finding.events, again)))
+
+    (result,) = log(Outcome((several,)))["results"]
+
+    (related,) = result["relatedLocations"]
+    assert related["physicalLocation"]["region"]["startLine"] == 27
+    assert related["message"]["text"] == "fails here"
+    steps = result["codeFlows"][0]["threadFlows"][0]["locations"]
+    assert [step["location"]["physicalLocation"]["region"]["startLine"] for step in steps] == [18, 7, 27, 31]

@@ -60,13 +60,13 @@ def test_a_fix_that_was_not_tried_is_only_possible(shown, resolutions):
 
 
 def test_problems_and_suppressed_findings(shown, outcome):
-    assert "problem odd.py:3: not valid utf-8: byte 0xe9; save it as UTF-8\n" in shown(outcome)
+    assert "devfix: odd.py:3: not valid utf-8: byte 0xe9; save it as UTF-8\n" in shown(outcome)
     assert "DEV301" not in shown(outcome)
     assert "suppressed by a comment" in shown(outcome, verbosity=1)
 
 
 def test_notes_are_told_unless_quiet(shown, outcome):
-    note = "note train.py:9: unused suppression (DEV999); remove the comment\n"
+    note = "devfix: note: train.py:9: unused suppression (DEV999); remove the comment\n"
 
     assert note in shown(outcome)
     assert note not in shown(outcome, verbosity=-1)

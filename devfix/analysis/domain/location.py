@@ -123,5 +123,4 @@ class ProgramPoint:
 
     def event(self, kind: str, note: str) -> Event:
         """Return this point as a step of a finding's path."""
-        span = self.span
-        return Event(kind, self.tree.path, span.line, span.column, self.tree.line(span.line), note)
+        return self.tree.event(kind, self.node, note)

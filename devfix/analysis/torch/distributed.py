@@ -30,7 +30,7 @@ from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import argument_texts, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -56,8 +56,7 @@ def initialized(interp: Interpreter, name: str, args: list[Value], keywords: Key
 def collective(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """Check a collective: with NCCL, each of its tensors must be on the accelerator."""
     if _is_nccl(interp) and "group" not in keywords:
-        texts = [text_of(argument) for argument in node.args]
-        named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords if keyword.arg}
+        texts, named = argument_texts(node)
         given = [*zip(args, texts, strict=False), *((value, named.get(key, key)) for key, value in keywords.items())]
         for value, text in given:
             for operand in tensors_in(interp, value, text):

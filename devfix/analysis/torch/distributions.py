@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.torch import data_sources
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands, tensors_in
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import argument_texts, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -80,9 +80,8 @@ def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     last = name.split(".")[-1]
     if last not in _DISTRIBUTIONS:
         return None
-    texts = [text_of(argument) for argument in node.args] + ["…"] * len(args)
-    named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
-    fields = dict(zip(texts, args, strict=False))
+    texts, named = argument_texts(node)
+    fields = dict(zip([*texts, *(["…"] * len(args))], args, strict=False))
     fields.update((named.get(key, key), value) for key, value in keywords.items() if key != "validate_args")
     if last == "Independent":
         fields = dict(list(fields.items())[:1])  # the second argument is a number of dimensions

@@ -35,7 +35,7 @@ from devfix.analysis.transfer.bound_call import BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.models.index import lookup
 from devfix.models.names import NN_MODULE_METHODS
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import argument_texts, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -303,9 +303,8 @@ def _result_origins(origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
 
 
 def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value]) -> list[str]:
-    texts = [text_of(argument) for argument in node.args][:positional]
-    texts += ["…"] * (positional - len(texts))
-    named = {keyword.arg: text_of(keyword.value) for keyword in node.keywords if keyword.arg}
+    texts, named = argument_texts(node)
+    texts = texts[:positional] + ["…"] * (positional - len(texts))
     return texts + [named.get(name, name) for name in keywords]
 
 

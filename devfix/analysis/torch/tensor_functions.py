@@ -23,7 +23,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.torch import checkpoints
 from devfix.analysis.transfer.device_check import check_same_device, tensors_in
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import argument_texts
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -38,7 +38,7 @@ def _gradients(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     """
     outputs = args[0] if args else keywords.get("outputs", UNKNOWN)
     given = args[2] if len(args) > 2 else keywords.get("grad_outputs", NONE)
-    texts = {keyword.arg: text_of(keyword.value) for keyword in node.keywords}
+    _, texts = argument_texts(node)
     operands = [
         operand
         for value, text in ((outputs, "…"), (given, texts.get("grad_outputs", "…")))

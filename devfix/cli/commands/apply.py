@@ -43,20 +43,22 @@ class _Apply(click.Command):
 )
 @run_options
 def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) -> None:
-    """Fix device bugs in files and directories; '-' reads standard input and writes to standard output.
-
-    Only the given paths are edited; the analysis also reads project modules that they import.
+    """Fix device bugs in files and directories (default: the current one).
 
     \b
     Examples:
-      devfix apply .
-      devfix apply . --diff | git apply
-      devfix apply train.py models/ --verify -- --epochs 1
+      devfix apply --diff
+      devfix apply train.py models/
+      devfix apply train.py . --verify -- --epochs 1
       devfix apply --trace train.py -- --epochs 1
+
+    Only the given paths are edited; the analysis also reads project modules that they import. '-' reads standard input
+    and writes to standard output.
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run
     from devfix.cli._verifying import take_run_options
+    from devfix.cli._watch import watch
     from devfix.report import Mode
 
     context = click.get_current_context()
@@ -64,4 +66,5 @@ def command(diff: bool, check: bool, verify: bool, trace: bool, **given: Any) ->
         context, given, context.meta.get(_SCRIPT_ARGUMENTS, ()), wanted=verify or trace, trace=trace
     )
     mode = Mode.PREVIEW if diff or check else Mode.APPLY
-    context.exit(run(Request.of(mode, diff=diff, proof=proof, **given)))
+    request = Request.of(mode, diff=diff, proof=proof, **given)
+    context.exit(watch(request) if request.watch else run(request))

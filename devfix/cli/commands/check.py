@@ -14,9 +14,19 @@ __all__ = ["command"]
 @click.command("check", short_help="Report device bugs without changing files.")
 @selection_options
 def command(**given: Any) -> None:
-    """Report device bugs in files and directories without changing them; '-' reads standard input."""
+    """Report device bugs in files and directories without changing them (default: the current one).
+
+    \b
+    Examples:
+      devfix check
+      devfix check train.py models/ --select DEV1
+      devfix check --since main --output-format github
+      devfix check - < train.py
+    """
     from devfix.cli._request import Request
     from devfix.cli._session import run
+    from devfix.cli._watch import watch
     from devfix.report import Mode
 
-    click.get_current_context().exit(run(Request.of(Mode.CHECK, **given)))
+    request = Request.of(Mode.CHECK, **given)
+    click.get_current_context().exit(watch(request) if request.watch else run(request))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -23,7 +24,7 @@ def command(code: str, style: str, trust_plugins: bool) -> None:
     """Explain one rule, given its code (DEV201) or name: what it checks, why, an example, and the safety of its fix."""
     docs = rule_docs(code) if style != "json" else None
     if docs is not None:
-        click.echo(_text(docs) if style == "text" else _markdown(docs), nl=False)
+        _show(docs, style)
         return
     from devfix.cli._rule_names import import_configured_rules
     from devfix.rules.registry import rule_for
@@ -34,7 +35,23 @@ def command(code: str, style: str, trust_plugins: bool) -> None:
         rule = rule_for(code)
     if rule is None:
         raise click.UsageError(_unknown(code))
-    click.echo({"text": _text, "md": _markdown, "json": _json}[style](rule), nl=False)
+    if style == "json":
+        click.echo(_json(rule), nl=False)
+    else:
+        _show(rule, style)
+
+
+def _show(rule: Rule | RuleDocs, style: str) -> None:
+    """Print the documentation: as Markdown, rendered on a terminal, or as plain text."""
+    if style == "text" and sys.stdout.isatty():
+        from rich.console import Console
+        from rich.markdown import Markdown
+        from rich.theme import Theme
+
+        readable = Theme({"markdown.code": "bold cyan"})  # rich's own has a black background, also on white terminals
+        Console(highlight=False, theme=readable).print(Markdown(_markdown(rule), code_theme="ansi_dark"))
+    else:
+        click.echo(_text(rule) if style == "text" else _markdown(rule), nl=False)
 
 
 def _text(rule: Rule | RuleDocs) -> str:

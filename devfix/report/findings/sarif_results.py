@@ -122,14 +122,14 @@ def _step(view: View, event: Event) -> dict[str, Any]:
 
 
 def _related(view: View, finding: Finding) -> dict[str, Any]:
-    last = finding.events[-1]
-    return {"id": 1, **_event_location(view, last), "message": text_object(last.note or "fails here")}
+    failure = finding.failure or finding.events[-1]
+    return {"id": 1, **_event_location(view, failure), "message": text_object(failure.note or "fails here")}
 
 
 def _event_location(view: View, event: Event) -> dict[str, Any]:
     lines = view.texts.lines(event.path)
     start = Position(event.line, event.column)
-    end = Position(event.line, max(len(lines[event.line].rstrip()), event.column))
+    end = Position(event.line, event.end_column or max(len(lines[event.line].rstrip()), event.column))
     return {
         "physicalLocation": {
             "artifactLocation": _artifact(view, event.path),

@@ -99,6 +99,11 @@ def _is_transfer(device: Any) -> bool:
     return device is not None and (device.type == state.kind or (state.copying and device.type == "cpu"))
 
 
+def _has_nested(args: Any) -> bool:
+    """Whether there is a nested tensor, which has kernels of its own for some composite operators."""
+    return any(tensor.is_nested for tensor in iter_tensors(args))
+
+
 class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that checks and propagates device tags for every ATen call."""
 
@@ -122,6 +127,9 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             args, kwargs = args[: rule.device], _by_name(func, args[rule.device :], rule.device, kwargs)
         if kwargs and "device" in kwargs and _is_transfer(kwargs["device"]):
             return self._placed(rule, func, args, kwargs)
+        if rule.composite and not _has_nested(args):
+            with _NoTorchFunction(), self:
+                return func.decompose(*args, **(kwargs or {}))
         with _NoTorchFunction():
             first = _NO_TENSOR
             mixed = False
@@ -163,6 +171,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             result = self._run(rule, device, func, args, kwargs)
             state.work.add(func, args, result, True)
             if rule.fresh:
+                if rule.factory and device is not UNASSIGNED:
+                    note_device(result, device)
                 if result.__class__ is Tensor and result.dtype is torch.float64:
                     check_dtype(result, device)
                 _tag_fresh(result, device)

@@ -64,10 +64,12 @@ class Rule:
         random: it draws from a generator.
         factory: it creates a tensor without tensor operands.
         device: position of a factory's argument ``device`` if it is not keyword-only, or None.
+        composite: it consists of calls of other operators, which are checked instead of it.  It is seen only below
+            autograd, such as under ``inference_mode``.
 
     """
 
-    __slots__ = ("always", "device", "factory", "fresh", "mixed", "name", "random")
+    __slots__ = ("always", "composite", "device", "factory", "fresh", "mixed", "name", "random")
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class Rule:
         random: bool,
         factory: bool,
         device: int | None,
+        composite: bool,
     ) -> None:
         self.name = name
         self.fresh = fresh
@@ -86,6 +89,7 @@ class Rule:
         self.random = random
         self.factory = factory
         self.device = device
+        self.composite = composite
 
 
 def device_of_tag(tag: torch.device | None) -> torch.device:
@@ -242,15 +246,20 @@ def composite_key(name: str) -> Any:
     return None
 
 
+def _is_composite(name: str) -> bool:
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    try:
+        return has_kernel(name, "CompositeImplicitAutograd") and not has_kernel(name, "CPU")
+    except RuntimeError:  # an operator without a C++ registration
+        return False
+
+
 #: Rules by overload, created on first use.
 known_rules: dict[Any, Rule] = {}
 
 
 def _may_have_new_storage(result: Any) -> bool:
-    """Whether an output may have a new storage, as of ``reshape``, which returns a view only if possible.
-
-    A view's storage already has a tag.  Under ``inference_mode`` such operators are not decomposed.
-    """
+    """Whether an output may have a new storage.  A view's storage already has a tag."""
     alias = result.alias_info
     return "Tensor" in str(result.type) and (alias is None or not alias.is_write)
 
@@ -279,5 +288,6 @@ def rule_for(func: Any) -> Rule:
             random=torch.Tag.nondeterministic_seeded in func.tags,
             factory=not takes_tensors,
             device=_device_position(schema),
+            composite=_is_composite(name),
         )
     return rule

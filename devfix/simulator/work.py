@@ -1,8 +1,8 @@
 """Work of a run: the arithmetic of its ATen calls, by phase of the training and by device.
 
-A call weighs as much as its floating-point operations where a formula is known (matrix products, convolutions,
-attention), otherwise as many as the elements that it reads or writes.  Copies, views and 0-dim bookkeeping weigh
-nothing.
+A call weighs as much as its floating-point operations where a formula is known (products and decompositions of
+matrices, convolutions, attention, distances, Fourier transforms), otherwise as many as the elements that it reads or
+writes.  Copies, views and 0-dim bookkeeping weigh nothing.
 
 The formulas are those of ``torch.utils.flop_counter``:
 https://github.com/pytorch/pytorch/blob/main/torch/utils/flop_counter.py
@@ -53,6 +53,17 @@ def _product(position: int) -> _Cost:
     return lambda args, result: 2 * result.numel() * args[position].shape[-1]
 
 
+def _decomposition(args: Any, result: Any) -> int:
+    return int(args[0].numel() * min(args[0].shape[-2:]))
+
+
+def _transform(args: Any, result: Any) -> int:
+    """Return the cost of a fast Fourier transform over the dimensions of argument 1."""
+    points = max(args[0].numel(), result.numel())
+    length = math.prod(max(args[0].shape[dim], result.shape[dim]) for dim in args[1])
+    return int(5 * points * math.log2(max(2, length)))
+
+
 def _convolution(args: Any, result: Any) -> int:
     source, weight = args[0], args[1]
     transposed = args[6] if len(args) > 6 and isinstance(args[6], bool) else False
@@ -80,6 +91,25 @@ _COSTS: dict[str, _Cost] = {
     "addmv": _product(1),
     "linear": _product(0),
     "_addmm_activation": _product(1),
+    "dot": lambda args, result: 2 * args[0].numel(),
+    "vdot": lambda args, result: 2 * args[0].numel(),
+    "_cdist_forward": _product(0),
+    "_euclidean_dist": _product(0),
+    "_pdist_forward": _product(0),
+    "_trilinear": lambda args, result: int(2 * result.numel() * math.prod(args[1].shape[1:])),
+    "_sparse_addmm": lambda args, result: int(2 * args[1]._nnz() * result.shape[-1]),
+    "cholesky_solve": _product(1),
+    "linalg_solve_triangular": _product(0),
+    "linalg_lu_solve": _product(0),
+    **dict.fromkeys(
+        (
+            *("linalg_cholesky_ex", "linalg_inv_ex", "linalg_lu_factor_ex", "linalg_ldl_factor_ex", "linalg_qr"),
+            *("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet", "_linalg_eigh", "_linalg_svd", "linalg_eig"),
+            *("_linalg_eigvals", "linalg_lu", "linalg_lstsq", "linalg_pinv", "linalg_matrix_exp"),
+        ),
+        _decomposition,
+    ),
+    **dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _transform),
     "convolution": _convolution,
     "convolution_overrideable": _convolution,
     "_convolution": _convolution,
@@ -235,16 +265,13 @@ class WorkLedger:
             self.updates.setdefault(operator.name, [0, 0])[column] += 1
 
     def _phase(self, operator: _Operator, args: Any, result: Any) -> str:
-        has_gradients = torch.is_grad_enabled()
-        if has_gradients and _requires_gradient(args):
+        if torch.is_grad_enabled() and _requires_gradient(args):
             return "forward"
-        if operator.is_layer and not has_gradients:
+        if operator.is_layer:
             return "evaluation"
         trained = _trained(args)
         if trained is None:
             return "other"
-        if operator.is_layer:
-            return "evaluation"
         first = _first(result)
         if isinstance(first, Tensor) and first.numel() == trained.numel():
             mark_trained(result)

@@ -158,6 +158,7 @@ class Run:
         device_operations, all_operations: ATen calls on the accelerator, and in total.
         device_seedings: how often the script seeded the simulated accelerator's generator alone.
         matmul_precision: PyTorch's setting for products of matrices at the end, on a simulated accelerator.
+        kernel_choice: the settings in force at the end that choose between kernels, on a simulated accelerator.
         updates_on_cpu: how many parameters on the CPU optimizers updated, counted at each step.
         gradients_from_cpu: gradients that were copied from the CPU to the simulated accelerator.
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
@@ -217,6 +218,7 @@ class Run:
     all_operations: int = 0
     device_seedings: int = 0
     matmul_precision: str | None = None
+    kernel_choice: tuple[str, ...] = ()
     updates_on_cpu: int = 0
     gradients_from_cpu: int = 0
     work: Mapping[str, tuple[int, int]] = field(default_factory=dict)

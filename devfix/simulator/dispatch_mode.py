@@ -252,7 +252,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             for operand in found
             if isinstance(operand.tensor, Parameter)
         )
-        state.work.add(func, args, result, any(tag is not None for tag in known), parameters)
+        devices = {operand.tag for operand in found if operand.tag is not UNASSIGNED and operand.tensor.dim()}
+        state.work.add(func, args, result, any(tag is not None for tag in known), parameters, len(devices) > 1)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

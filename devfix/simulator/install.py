@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import threading
 from typing import Any
 
@@ -109,6 +110,7 @@ class Simulator:
 
 def preload() -> None:
     """Do once, before processes fork from this one, what is the same for all simulators."""
+    importlib.import_module("torch._functorch.aot_autograd")  # its compilers are replaced where it is loaded
     kernels()
     set_tag_default()
     preload_overrides()

@@ -38,6 +38,8 @@ def _numpy(func: Any, args: Any, kwargs: Any) -> Any:
     tag = get_tag(args[0])
     if tag is not None and state.checks and not kwargs.get("force", False):
         raise errors.to_numpy(reported_device(args[0]))
+    if state.work.chains is not None:
+        state.work.chains.use_on_host(args[0])
     return func(*args, **kwargs)
 
 

@@ -46,6 +46,8 @@ def _copy(tensor: Tensor, tag: torch.device | None, memory_format: torch.memory_
         return _copy_wrapped(tensor, tag)
     result = tensor.clone(memory_format=memory_format) if tensor.layout == torch.strided else tensor.clone()
     put_tag(result, tag)
+    if state.work.chains is not None:
+        state.work.chains.end(result)
     return result
 
 
@@ -92,6 +94,8 @@ def move(
         converted = tensor.to(dtype=dtype, memory_format=memory_format)
         if not converted.requires_grad:
             put_tag(converted, tag)
+            if state.work.chains is not None:
+                state.work.chains.end(converted)
             return converted
         tensor = converted
     if (tensor.requires_grad and torch.is_grad_enabled()) or torch._C._functorch.peek_interpreter_stack() is not None:

@@ -19,6 +19,8 @@ import torch
 from torch import Tensor
 from torch.nn import Parameter
 
+from .host_chains import HostChains
+
 __all__ = ["WorkLedger", "is_trainable", "mark_trained"]
 
 #: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
@@ -215,12 +217,14 @@ class WorkLedger:
         work: for each of :data:`PHASES`, the work on accelerators and on the CPU.
         backward: for each operator of the backward passes, its calls on accelerators and on the CPU.
         updates: for each operator of the updates, likewise.
+        chains: calls that may be meant to run on the CPU; None if devices are checked.
         gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
             accelerator: a differentiable computation ran on the CPU.
 
     """
 
-    def __init__(self) -> None:
+    def __init__(self, chains: HostChains | None = None) -> None:
+        self.chains = chains
         self.device_operations = 0
         self.all_operations = 0
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
@@ -228,7 +232,15 @@ class WorkLedger:
         self.updates: dict[str, list[int]] = {}
         self.gradients_from_cpu = 0
 
-    def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
+    def add(
+        self,
+        func: Any,
+        args: Any,
+        result: Any,
+        on_device: bool,
+        mixed: tuple[bool, ...] = (),
+        is_undecided: bool = False,
+    ) -> None:
         """Add a call.
 
         Args:
@@ -238,6 +250,7 @@ class WorkLedger:
             on_device: at least one of its tensors was on an accelerator.
             mixed: if its tensors were on several devices, whether each of its parameters is meant to be on an
                 accelerator; a layer that the program itself sends to the CPU computes there.
+            is_undecided: its tensors, other than single numbers, are on several devices.
 
         """
         first = args[0] if args else None
@@ -245,6 +258,8 @@ class WorkLedger:
             return
         self.all_operations += 1
         self.device_operations += on_device
+        if on_device and self.chains is not None:
+            self.chains.add(args, result, is_undecided)
         operator = _operators.get(func) or _operator(func)
         if operator.free:
             if operator.is_copy and _trained(args) is not None:
@@ -286,4 +301,5 @@ class WorkLedger:
             "backward": self.backward,
             "updates": self.updates,
             "gradients_from_cpu": self.gradients_from_cpu,
+            "host_operations": 0 if self.chains is None else self.chains.host_calls,
         }

@@ -23,6 +23,7 @@ __all__ = [
     "Comparison",
     "changed_outputs",
     "compare",
+    "computes_same",
     "describe_dependence",
     "describe_evidence",
     "describe_outputs",
@@ -158,6 +159,11 @@ def _elsewhere(runs: Mapping[str, Run], reference: str) -> Run | None:
 def _describe_first(changed: Sequence[Difference]) -> str:
     more = len(changed) - 1
     return str(changed[0]) + (f" (and {more} more difference{'s' * (more > 1)})" if more else "")
+
+
+def computes_same(run: Run, other: Run) -> bool:
+    """Whether two runs of one script print the same computed numbers, and write the same arrays; times may differ."""
+    return run.outputs.results == other.outputs.results
 
 
 def describe_evidence(run: Run, reference: Run) -> str | None:

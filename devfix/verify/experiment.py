@@ -84,7 +84,8 @@ class Experiment:
             self.torchrun = True
             self._originals.clear()
             verdict = self._prove(changes, {})
-        self._originals.update({name: each for name, each in verdict.runs.items() if name.startswith("original/")})
+        originals = {name: each for name, each in verdict.runs.items() if name.startswith("original/")}
+        self._originals.update({name: each for name, each in originals.items() if not each.held})
         return verdict
 
     def run_with_provenance(self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf) -> Run:

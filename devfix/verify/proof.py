@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from devfix.verify.comparison import describe_dependence, repeated
+from devfix.verify.comparison import computes_same, describe_dependence, repeated
 from devfix.verify.confirmation import confirm_silent_fix
 from devfix.verify.line_shifts import line_shifts
 from devfix.verify.loss_comparison import agree, first_disagreement, in_float64, on_real_device, same_direction
@@ -95,6 +95,7 @@ def prove(
         frozen: Sequence[str] = (),
         unobserved: bool = False,
         fast_clocks: bool = False,
+        held: bool = False,
     ) -> Run:
         side, how = name.split("/")
         then = run_on if how == "device" else how
@@ -126,6 +127,7 @@ def prove(
             allow_read=allow_read,
             unobserved=unobserved,
             fast_clocks=fast_clocks,
+            held=held,
         )
 
     with ThreadPoolExecutor(max_workers=jobs) as pool:
@@ -142,6 +144,7 @@ class _MakeRun(Protocol):
         frozen: Sequence[str] = (),
         unobserved: bool = False,
         fast_clocks: bool = False,
+        held: bool = False,
     ) -> Run: ...
 
 
@@ -153,27 +156,55 @@ class _Trial:
         pool: makes several at once.
         known: existing runs by name; they are not repeated.
         shifts: by how many lines the patch moves lines of the source.
+        held: all runs get the same time of day and random seeds.
 
     """
 
     def __init__(
-        self, make: _MakeRun, pool: ThreadPoolExecutor, known: Mapping[str, Run], shifts: frozenset[int]
+        self,
+        make: _MakeRun,
+        pool: ThreadPoolExecutor,
+        known: Mapping[str, Run],
+        shifts: frozenset[int],
+        held: bool = False,
     ) -> None:
         self._make = make
         self._pool = pool
         self._known = known
         self._shifts = shifts
+        self._held = held
         self._runs: dict[str, Run] = {}
 
     def verdict(self) -> Verdict:
-        """Return the verdict, after as many runs as it needs."""
+        """Return the verdict, after as many runs as it needs.
+
+        If two runs of the reference compute other numbers, all runs are repeated with clocks and random seeds that are
+        the same in each run.
+        """
+        verdict = self._verdict()
+        if not self._is_noisy():
+            return verdict
+        held = _Trial(self._make, self._pool, {}, self._shifts, held=True)._verdict()
+        if held.status == "inconclusive":
+            return verdict
+        return replace(held, reason=f"{held.reason} (with the same time of day and random seeds in each run)")
+
+    def _is_noisy(self) -> bool:
+        """Whether a repetition of a run of the original, if there is one, computed other numbers."""
+        pairs = [(self._runs.get(repeated(name)), self._runs.get(name)) for name in _REFERENCES]
+        return any(
+            again is not None and run is not None and not (agree(again, run) and computes_same(again, run))
+            for again, run in pairs
+        )
+
+    def _verdict(self) -> Verdict:
         self._add({name: self._start(name) for name in _NAMES})
         runs = self._runs
         if on_real_device(runs["patched/device"]) and not runs["original/cpu"].ok and runs["original/unchecked"].ok:
             self._add({"patched/unchecked": self._start("patched/unchecked")})
         verdict = self._without_noise(judge(runs))
         if verdict.status == "fixed" and verdict.silent:
-            verdict = confirm_silent_fix(verdict, lambda name, frozen: self._make(name, frozen=frozen))
+            verdict = confirm_silent_fix(verdict, lambda name, frozen: self._make(name, frozen=frozen, held=self._held))
         self._runs.update(verdict.runs)
         return self._unless_observed(verdict) if verdict.good else verdict
 
@@ -186,7 +217,7 @@ class _Trial:
             done.set_result(self._known[name])
             return done
         return self._pool.submit(
-            self._make, of or name, float64=float64, unobserved=unobserved, fast_clocks=fast_clocks
+            self._make, of or name, float64=float64, unobserved=unobserved, fast_clocks=fast_clocks, held=self._held
         )
 
     def _add(self, started: Mapping[str, Future[Run]]) -> None:

@@ -161,6 +161,8 @@ class Run:
         kernel_choice: the settings in force at the end that choose between kernels, on a simulated accelerator.
         updates_on_cpu: how many parameters on the CPU optimizers updated, counted at each step.
         gradients_from_cpu: gradients that were copied from the CPU to the simulated accelerator.
+        host_operations: ATen calls that a simulator without device checks ran on the accelerator, and whose results the
+            script used on the CPU (:mod:`devfix.simulator.host_chains`).
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
         backward: calls on accelerators and on the CPU, by operator of the backward passes.
         updates: calls on accelerators and on the CPU, by operator of the updates of parameters.
@@ -175,6 +177,7 @@ class Run:
         has_report: the probe wrote its report; False if the script exited with ``os._exit`` or was killed.
         precision: the lowest precision used on a real accelerator.
         torch: PyTorch's version.
+        held: it got the time of day and the random seeds of the other runs that are held.
         setup_device: device of the setup run; None if there was none.
         scratch: the scratch copy's folder if it was not deleted; else None.
         story: for a failed run with provenance, the values of the failing call and their origins
@@ -221,6 +224,7 @@ class Run:
     kernel_choice: tuple[str, ...] = ()
     updates_on_cpu: int = 0
     gradients_from_cpu: int = 0
+    host_operations: int = 0
     work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     updates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
@@ -239,6 +243,7 @@ class Run:
     has_report: bool = True
     precision: str = "float32"
     torch: str = ""
+    held: bool = False
     setup_device: str | None = None
     scratch: str | None = None
     story: Mapping[str, Any] | None = None

@@ -68,6 +68,7 @@ _COPIED = [
     "updates_on_cpu",
     "matmul_precision",
     "gradients_from_cpu",
+    "host_operations",
     "rest_of_phases",
     "replaced",
     "ended_early",
@@ -144,6 +145,7 @@ def run(
     allow_read: Sequence[str] = (),
     unobserved: bool = False,
     fast_clocks: bool = False,
+    held: bool = False,
 ) -> Run:
     """Run a script in a scratch copy of its project.
 
@@ -180,6 +182,7 @@ def run(
         allow_read: files and folders that the run may read, although they are hidden or not copied by default.
         unobserved: run on the CPU without recording anything but the outputs.
         fast_clocks: let the clocks of the ``time`` module run faster, so that no measured time is reproduced by chance.
+        held: give the run the time of day, and the sources of random seeds, of every other run that is held.
 
     Raises:
         RunError: the run could not be made.
@@ -196,6 +199,7 @@ def run(
     options += [*(["--provenance"] if provenance else []), *(["--map"] if device_map else [])]
     options += ["--freeze", " ".join(frozen)] if frozen else []
     options += [*(["--unobserved"] if unobserved else []), *(["--fast-clocks"] if fast_clocks else [])]
+    options += ["--held"] if held else []
     environment = {**(torchrun_environment(devices - 1) if torchrun else {}), **(env or {})}
     limits = Limits(timeout, memory_mb, disk_mb, processes)
     try:
@@ -215,6 +219,7 @@ def run(
                     break
             first = stages[0][2] if setup is not None else None
             produced = outputs.collect(before, printed)
+            result = replace(result, held=held)
             return replace(result, outputs=produced, setup_device=first, scratch=str(copy.project) if keep else None)
     except (CopyError, ServerDied, ProjectTooLarge, UnsafeChange) as error:
         raise RunError(str(error)) from error

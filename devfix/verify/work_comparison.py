@@ -106,7 +106,7 @@ def _moved_operator(patched: Run, original: Run) -> str | None:
 
 
 def _describe_moved_operations(patched: Run, original: Run) -> str | None:
-    on, expected = patched.device_operations, original.device_operations
+    on, expected = patched.device_operations, original.device_operations - original.host_operations
     if on >= MINIMUM_WORK * expected:
         return None
     if round(100 * patched.accelerator_share) == round(100 * original.accelerator_share) and _is_shorter(

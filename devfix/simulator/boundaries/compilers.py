@@ -10,6 +10,7 @@ import copy
 import functools
 import hashlib
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -270,6 +271,30 @@ def _load_program(f: Any, *args: Any, **kwargs: Any) -> Any:
     return program
 
 
+class AOTModule(nn.Module):
+    """What ``aot_module`` returns, with the same names of parameters; it calls its module."""
+
+    def __init__(self, orig_module: nn.Module) -> None:
+        super().__init__()
+        self.orig_module = orig_module
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        return self.orig_module(*args, **kwargs)
+
+
+def _aot_function(fn: Any, *_: Any, **__: Any) -> Any:
+    """Replace ``functorch.compile.aot_function``, whose graph has no place for the simulated device."""
+    return functools.wraps(fn)(lambda *args, **kwargs: fn(*args, **kwargs))
+
+
+def _aot_module(mod: nn.Module, *_: Any, **__: Any) -> AOTModule:
+    return AOTModule(mod)
+
+
+#: The modules that have the ahead-of-time compilers; the last two import them from the first one.
+_AHEAD_OF_TIME = ("torch._functorch.aot_autograd", "torch._functorch.compilers", "functorch.compile")
+
+
 _real: dict[str, Callable[..., Any]] = {}
 
 
@@ -303,17 +328,29 @@ def _patch_scripting(patches: Patches) -> None:
         patches.set(jit, name, value)
 
 
+def _patch_ahead_of_time(patches: Patches) -> None:
+    """Replace the ahead-of-time compilers where they are loaded: before programs fork (``preload``)."""
+    replaced = {"aot_function": _aot_function, "aot_module": _aot_module}
+    aliases = {"compiled_function": _aot_function, "compiled_module": _aot_module}
+    for module in filter(None, map(sys.modules.get, _AHEAD_OF_TIME)):
+        for name, value in (replaced | aliases).items():
+            if vars(module).get(name, value) is not value:
+                patches.set(module, name, value)
+
+
 def run_compilers_eagerly() -> None:
     """Replace ``torch.compile`` and TorchScript for the rest of the process, on the CPU and on real devices."""
     patches = Patches()
     _patch_compile(patches)
     _patch_scripting(patches)
+    _patch_ahead_of_time(patches)
 
 
 def patch_compilers(patches: Patches) -> None:
     """Replace the compilers for the simulated device; what already runs eagerly is left alone."""
     _patch_compile(patches)
     _patch_scripting(patches)
+    _patch_ahead_of_time(patches)
     import torch.export
 
     library: Any = torch.export

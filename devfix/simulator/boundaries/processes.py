@@ -32,11 +32,19 @@ _worked = mmap.mmap(-1, 1)
 class _ChildLedger(WorkLedger):
     """Work of a child process; on a device or in a backward pass, it is noted in the shared byte."""
 
-    def add(self, func: Any, args: Any, result: Any, on_device: bool, mixed: tuple[bool, ...] = ()) -> None:
+    def add(
+        self,
+        func: Any,
+        args: Any,
+        result: Any,
+        on_device: bool,
+        mixed: tuple[bool, ...] = (),
+        is_undecided: bool = False,
+    ) -> None:
         """Add a call, as :meth:`.work.WorkLedger.add` does."""
         if on_device or torch._C._current_graph_task_id() != -1:
             _note_work()
-        super().add(func, args, result, on_device, mixed)
+        super().add(func, args, result, on_device, mixed, is_undecided)
 
 
 def _in_child() -> None:

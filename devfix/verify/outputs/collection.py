@@ -5,7 +5,8 @@ The files are read by devfix's own process after the run, without torch and with
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -19,7 +20,7 @@ from devfix.verify.outputs.files import (
     open_content,
 )
 from devfix.verify.outputs.formats import parse
-from devfix.verify.outputs.lines import has_computed_number
+from devfix.verify.outputs.lines import has_computed_number, parse_line
 from devfix.verify.outputs.text import split_lines
 from devfix.verify.outputs.values import Array, Value
 
@@ -134,6 +135,21 @@ class Outputs:
             for file in self.files.values()
             for value in file.values.values()
         )
+
+    @property
+    def results(self) -> Counter[Hashable]:
+        """The lines with computed numbers, apart from what differs by nature, and the arrays of each file."""
+        texts = (self.lines, self.tail, *(file.lines for file in self.files.values()))
+        found: Counter[Hashable] = Counter(
+            parse_line(line).tokens for lines in texts for line in lines if has_computed_number(line)
+        )
+        found.update(
+            value.digest
+            for file in self.files.values()
+            for value in file.values.values()
+            if isinstance(value, Array) and value.dtype != "bytes"
+        )
+        return found
 
     @property
     def summary(self) -> tuple[tuple[str, str], ...]:

@@ -235,8 +235,8 @@ def _value_agrees(ours: object, theirs: Value, repeated: Value, elsewhere: Value
     if ours is _MISSING:
         return False
     if isinstance(ours, str) and isinstance(theirs, str):
-        others = (each if isinstance(each, str) else None for each in (repeated, elsewhere))
-        return text_agrees(ours, theirs, Noise(*others), exact)
+        again, other = (each if isinstance(each, str) else None for each in (repeated, elsewhere))
+        return text_agrees(ours, theirs, Noise(again, other), exact)
     if not _equal(theirs, repeated):
         return True
     if isinstance(ours, Array) and isinstance(theirs, Array):

@@ -14,6 +14,7 @@ from typing import Any
 from .devices import load_simulator
 
 __all__ = [
+    "SPEED",
     "run_compilers_eagerly",
     "seed",
     "speed_up_clocks",
@@ -26,7 +27,7 @@ _SEED = 0
 _DEFAULT_METHOD = multiprocessing.get_all_start_methods()[0]
 
 #: Factor of :func:`speed_up_clocks`.
-_SPEED = 7
+SPEED = 7
 
 
 def seed() -> None:
@@ -56,7 +57,7 @@ def speed_up_clocks() -> None:
 
 def _faster(clock: Callable[[], Any]) -> Callable[[], Any]:
     start = clock()
-    return lambda: start + (clock() - start) * _SPEED
+    return lambda: start + (clock() - start) * SPEED
 
 
 def use_one_process(simulator: str | None) -> None:

@@ -85,6 +85,11 @@ def _set_conditions(options: argparse.Namespace) -> list[str]:
     conditions.use_foreach_optimizers()
     if options.fast_clocks:
         conditions.speed_up_clocks()
+    if options.held:
+        from . import held_clocks
+
+        held_clocks.hold_clocks(conditions.SPEED if options.fast_clocks else 1)
+        held_clocks.hold_entropy()
     if not options.compile:
         conditions.run_compilers_eagerly(options.simulator)
     elif options.device in devices.SIMULATED:  # compiled code bypasses the simulator
@@ -220,6 +225,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--unobserved", action="store_true", help="run without recording anything, on the CPU")
     made.add_argument("--fast-clocks", action="store_true", help="let the clocks of the time module run faster")
+    made.add_argument("--held", action="store_true", help="give each run the same time of day and the same entropy")
     made.add_argument("--root", help="the project's folder, to recognize frames of the user's code")
     made.add_argument("--copy-of", help="the original of --root, from which nothing is imported")
     made.add_argument("--program", help="JSON file with the cells of SCRIPT, a notebook")

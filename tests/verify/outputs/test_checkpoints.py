@@ -60,6 +60,15 @@ def test_views_of_parts_are_not_shared(tmp_path, options):
 
 
 @FORMATS
+def test_a_view_says_how_much_of_its_storage_the_file_keeps(tmp_path, options):
+    everything = torch.arange(100.0)
+
+    kept = read(tmp_path, saved({"view": everything[:10], "copy": everything[:10].clone()}, **options))
+
+    assert (kept["view"].excess, kept["copy"].excess) == (360, 0)
+
+
+@FORMATS
 @pytest.mark.parametrize("trains", [True, False])
 def test_a_parameter_says_whether_it_trains(tmp_path, options, trains):
     weight = torch.nn.Parameter(torch.ones(2), requires_grad=trains)

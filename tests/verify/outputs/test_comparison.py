@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +50,26 @@ def test_arrays_are_shown_by_the_first_sample_that_differs():
 
     assert zeros == "m.pt: `w` is float32 [2] of zeros instead of float32 [2] with 1 at sample 1"
     assert other == "m.pt: `w` is float32 [2] with 3.0 instead of 2.0 at sample 2"
+
+
+def test_a_view_that_keeps_more_of_its_storage_is_another_file():
+    kept, alone = (document({"w": replace(array(1, 2), excess=excess)}, "m.pt") for excess in (4096, 0))
+
+    assert told(kept, alone) == [
+        "m.pt: `w` is float32 [2] that keeps 4,096 bytes of the storage which it is a view of instead of 0"
+    ]
+    assert told(alone, kept) == told(kept, kept) == []  # a view may become a tensor when it is moved
+    assert told(kept, alone, exact=False) == []
+
+
+def test_an_amount_of_memory_that_is_the_same_on_another_device_is_a_result():
+    theirs, ours = document({"model_memory": 125_000}), document({"model_memory": 62_500})
+
+    def found(elsewhere: Outputs | None) -> list[str]:
+        return [str(each) for each in differences(ours, theirs, theirs, True, elsewhere)]
+
+    assert found(None) == found(document({"model_memory": 9_000})) == []
+    assert found(theirs) == ["metrics.json: `model_memory` is 62500 instead of 125000"]
 
 
 def test_what_the_reference_does_not_reproduce_is_left_out_per_value():

@@ -35,6 +35,29 @@ def test_what_is_reproduced_by_chance_or_depends_on_the_device_is_no_result(zero
     assert changes(zero.replace("0", "3").replace("1", "2"), zero, zero) == []
 
 
+def held(ours: str, theirs: str, elsewhere: str, repeated: str | None = None, shifts: frozenset[int] = frozenset({0})):
+    return [
+        (change.ours, change.theirs)
+        for change in line_changes([ours], [theirs], [repeated or theirs], True, [elsewhere], shifts)
+    ]
+
+
+@pytest.mark.parametrize("text", ["model memory: 312.4 MB", "RSS 210 MB", "worst sample: line 317"])
+def test_amounts_of_memory_and_lines_that_no_run_of_the_original_changes_are_results(text: str):
+    ours = text.replace("1", "4")
+
+    assert held(ours, text, text) == [(ours, text)]
+    assert held(ours, text, text.replace("1", "5")) == []  # it depends on the device
+    assert held(ours, text, text, text.replace("1", "5")) == []  # and here on the run
+
+
+def test_line_numbers_may_differ_as_the_patch_moves_the_source():
+    theirs = "train.step line 40: loss 0.5"
+
+    assert held("train.step line 42: loss 0.5", theirs, theirs, shifts=frozenset({0, 2})) == []
+    assert held("train.step line 43: loss 0.5", theirs, theirs, shifts=frozenset({0, 2})) != []
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

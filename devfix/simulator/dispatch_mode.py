@@ -99,11 +99,6 @@ def _is_transfer(device: Any) -> bool:
     return device is not None and (device.type == state.kind or (state.copying and device.type == "cpu"))
 
 
-def _has_nested(args: Any) -> bool:
-    """Whether there is a nested tensor, which has kernels of its own for some composite operators."""
-    return any(tensor.is_nested for tensor in iter_tensors(args))
-
-
 class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # untyped in torch
     """Mode that checks and propagates device tags for every ATen call."""
 
@@ -127,7 +122,7 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             args, kwargs = args[: rule.device], _by_name(func, args[rule.device :], rule.device, kwargs)
         if kwargs and "device" in kwargs and _is_transfer(kwargs["device"]):
             return self._placed(rule, func, args, kwargs)
-        if rule.composite and not _has_nested(args):
+        if rule.composite and not any(tensor.is_nested for tensor in iter_tensors(args)):
             with _NoTorchFunction(), self:
                 return func.decompose(*args, **(kwargs or {}))
         with _NoTorchFunction():

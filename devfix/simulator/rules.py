@@ -20,6 +20,7 @@ from .cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
 from .kernels.table import Kernel, kernels
 from .state import state
 from .tags import CPU, UNASSIGNED, raw_tag
+from .work import is_composite
 
 __all__ = [
     "COMPOSITE",
@@ -246,14 +247,6 @@ def composite_key(name: str) -> Any:
     return None
 
 
-def _is_composite(name: str) -> bool:
-    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
-    try:
-        return has_kernel(name, "CompositeImplicitAutograd") and not has_kernel(name, "CPU")
-    except RuntimeError:  # an operator without a C++ registration
-        return False
-
-
 #: Rules by overload, created on first use.
 known_rules: dict[Any, Rule] = {}
 
@@ -288,6 +281,6 @@ def rule_for(func: Any) -> Rule:
             random=torch.Tag.nondeterministic_seeded in func.tags,
             factory=not takes_tensors,
             device=_device_position(schema),
-            composite=_is_composite(name),
+            composite=is_composite(func),
         )
     return rule

@@ -21,7 +21,7 @@ from torch.nn import Parameter
 
 from .host_chains import HostChains
 
-__all__ = ["WorkLedger", "is_trainable", "mark_trained"]
+__all__ = ["WorkLedger", "is_composite", "is_trainable", "mark_trained"]
 
 #: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
 #: parameters and of what is computed from them (optimizers, averages, norms), and everything else (collation, metrics).
@@ -137,6 +137,7 @@ class _Operator(NamedTuple):
     cost: _Cost | None
     is_layer: bool
     is_copy: bool
+    is_composite: bool
 
 
 _operators: dict[Any, _Operator] = {}
@@ -147,7 +148,20 @@ def _operator(func: Any) -> _Operator:
     cost = _COSTS.get(name)
     free = name in _MOVES or func.is_view or name.startswith(("sym_", "_nested_", "prim"))
     is_layer = cost is not None or name in _LAYERS
-    return _operators.setdefault(func, _Operator(name, free, cost, is_layer, name in _COPIES))
+    return _operators.setdefault(func, _Operator(name, free, cost, is_layer, name in _COPIES, is_composite(func)))
+
+
+def is_composite(func: Any) -> bool:
+    """Whether an overload consists of calls of other operators, which are counted instead of it.
+
+    Such operators are seen only below autograd, as under ``inference_mode``.  Nested tensors have kernels of their own
+    for some of them.
+    """
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    try:
+        return has_kernel(func.name(), "CompositeImplicitAutograd") and not has_kernel(func.name(), "CPU")
+    except RuntimeError:  # an operator without a C++ registration
+        return False
 
 
 def _elements(args: Any, result: Any) -> int:
@@ -231,6 +245,10 @@ class WorkLedger:
         self.backward: dict[str, list[int]] = {}
         self.updates: dict[str, list[int]] = {}
         self.gradients_from_cpu = 0
+
+    def decomposes(self, func: Any) -> bool:
+        """Whether the inner calls of an overload are to be added instead of it (:func:`is_composite`)."""
+        return (_operators.get(func) or _operator(func)).is_composite
 
     def add(
         self,

@@ -1,4 +1,4 @@
-"""Composite operators, which inference_mode does not decompose, and a linearized function, whose graph has factories."""
+"""Composite operators, which inference_mode does not decompose, and a linearized function with factories."""
 
 import torch
 from torch import nn
@@ -18,7 +18,11 @@ with torch.inference_mode():
     mixed, _ = attention(states, states, states)
     mixed = mixed * scale + bag(torch.tensor([[1, 2], [3, 4]], device=device))[0]
     fill = torch.ones(6, device=device).repeat(5, 1).chunk(2, 1)[0]
-    print(torch.einsum("bid,bjd->bij", mixed, rows).sum().item(), torch.cdist(mixed, rows).sum().item(), fill.device.type == device.type)
+    print(
+        torch.einsum("bid,bjd->bij", mixed, rows).sum().item(),
+        torch.cdist(mixed, rows).sum().item(),
+        fill.device.type == device.type,
+    )
     print(mixed.std(dim=1).tolist(), (mixed @ rows.mT).softmax(-1).diagonal(dim1=1, dim2=2).tolist())
     nested = torch.nested.nested_tensor([torch.ones(2, 6), torch.ones(3, 6)], device=device)
     print(nn.functional.linear(nested, layers[4].weight[:, :6]).to_padded_tensor(0.0).sum().item())

@@ -73,7 +73,7 @@ def _with_default(real: Callable[[float], Any], seconds: Callable[[float | None]
 class _Moment(type):
     """Class of a class whose instances are those of ``real``."""
 
-    real: type
+    real: Any
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, cls.real)

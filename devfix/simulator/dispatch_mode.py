@@ -40,6 +40,9 @@ _NoTorchFunction = torch._C.DisableTorchFunction
 _NO_TENSOR: Any = object()
 _SIMULATED_NAMESPACES = ("aten", "prims")
 
+#: ``OpOverload.decompose`` would prefer the decompositions in Python, which round differently.
+_COMPOSITE_KEY = torch._C.DispatchKey.CompositeImplicitAutograd
+
 
 def _context_device() -> torch.device | None:
     """Return the device of a tensor that C++ code creates without operands."""
@@ -124,7 +127,7 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             return self._placed(rule, func, args, kwargs)
         if rule.composite and not any(tensor.is_nested for tensor in iter_tensors(args)):
             with _NoTorchFunction(), self:
-                return func.decompose(*args, **(kwargs or {}))
+                return func._op_dk(_COMPOSITE_KEY, *args, **(kwargs or {}))
         with _NoTorchFunction():
             first = _NO_TENSOR
             mixed = False

@@ -29,6 +29,9 @@ _FILLS = {
     *("rand_like", "randn_like", "randint_like"),
 }
 
+#: ``OpOverload.decompose`` would prefer the decompositions in Python, which round differently.
+_COMPOSITE_KEY = torch._C.DispatchKey.CompositeImplicitAutograd
+
 _LOW = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 
 
@@ -93,7 +96,7 @@ class CpuRandomMode(TorchDispatchMode):
         kwargs = kwargs or {}
         if self.ledger.decomposes(func) and not _has_nested((args, kwargs)):
             with self:
-                return func.decompose(*args, **kwargs)
+                return func._op_dk(_COMPOSITE_KEY, *args, **kwargs)
         device = self._device((args, kwargs))
         if device is not None and torch.Tag.nondeterministic_seeded in func.tags:
             result = self._draw(func, args, kwargs, device)

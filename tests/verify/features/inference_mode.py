@@ -30,3 +30,10 @@ print(torch.nn.functional.cosine_similarity(mixed.cpu(), rows.cpu(), dim=-1).tol
 weights = torch.randn(3, 3).to(device)
 value, tangent = linearize(lambda x: torch.tanh(weights @ x), torch.ones(3, device=device))
 print(value.tolist(), tangent(torch.ones(3, device=device)).tolist())
+import torch._decomp.decompositions  # noqa: E402 - registers decompositions in Python
+
+with torch.inference_mode():
+    states, _ = recurrent(rows)
+    images = torch.randn(1, 2, 5, 7).to(device)
+    larger = nn.functional.interpolate(images, scale_factor=1.7, mode="bilinear")
+    print(states.sum().item(), larger.sum().item(), (images @ images.mT).tolist())

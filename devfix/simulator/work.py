@@ -10,18 +10,20 @@ https://github.com/pytorch/pytorch/blob/main/torch/utils/flop_counter.py
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .host_chains import HostChains
 
-__all__ = ["WorkLedger", "is_composite", "is_trainable", "mark_trained"]
+__all__ = ["Choices", "WorkLedger", "is_composite", "is_trainable", "mark_trained"]
 
 #: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
 #: parameters and of what is computed from them (optimizers, averages, norms), and everything else (collation, metrics).
@@ -222,6 +224,66 @@ def _requires_gradient(args: Any) -> bool:
     return False
 
 
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif value.__class__ in (list, tuple):
+        for each in value:
+            yield from _tensors(each)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float) or (
+        isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()) and not value.is_meta
+    )
+
+
+class Choices:
+    """Integers and truth values that a run computes from floating-point numbers: classes, tokens, comparisons.
+
+    A changed number need not change the choice, so the numbers are recorded.
+
+    Attributes:
+        count: number of calls.
+
+    """
+
+    _MAX_CALLS = 4096
+    _MAX_ELEMENTS = 256
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._numbers = hashlib.sha256()
+
+    def add(self, args: Any, result: Any) -> None:
+        """Add a call if it is a choice."""
+        with torch._C.DisableTorchFunction():
+            if all(map(_is_float, _tensors(result))):
+                return
+            numbers = [value for value in args if _is_float(value)]
+        if not any(isinstance(value, Tensor) for value in numbers):
+            return
+        self.count += 1
+        if self.count <= self._MAX_CALLS:
+            for value in numbers:
+                self._numbers.update(self._sample(value) if isinstance(value, Tensor) else repr(value).encode())
+
+    def _sample(self, tensor: Tensor) -> bytes:
+        """Return evenly spaced elements of a tensor as bytes."""
+        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+            try:
+                flat = tensor.detach().reshape(-1)
+                flat = flat[:: max(1, -(-flat.numel() // self._MAX_ELEMENTS))].contiguous()
+                return bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
+            except (RuntimeError, TypeError, NotImplementedError):  # a sparse or nested tensor, or one without numbers
+                return b""
+
+    @property
+    def digest(self) -> str:
+        """Digest of the numbers."""
+        return self._numbers.hexdigest()[:16]
+
+
 class WorkLedger:
     """Work of a run so far.
 
@@ -234,11 +296,13 @@ class WorkLedger:
         chains: calls that may be meant to run on the CPU; None if devices are checked.
         gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
             accelerator: a differentiable computation ran on the CPU.
+        choices: choices outside of the training; None on a real device, where recording them would take time.
 
     """
 
-    def __init__(self, chains: HostChains | None = None) -> None:
+    def __init__(self, chains: HostChains | None = None, choices: Choices | None = None) -> None:
         self.chains = chains
+        self.choices = choices
         self.device_operations = 0
         self.all_operations = 0
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
@@ -271,6 +335,8 @@ class WorkLedger:
             is_undecided: its tensors, other than single numbers, are on several devices.
 
         """
+        if self.choices is not None and not torch.is_grad_enabled():
+            self.choices.add(args, result)
         first = args[0] if args else None
         if isinstance(first, Tensor) and first.dim() == 0 and not (isinstance(result, Tensor) and result.dim()):
             return
@@ -319,5 +385,6 @@ class WorkLedger:
             "backward": self.backward,
             "updates": self.updates,
             "gradients_from_cpu": self.gradients_from_cpu,
+            "choices": [0, ""] if self.choices is None else [self.choices.count, self.choices.digest],
             "host_operations": 0 if self.chains is None else self.chains.host_calls,
         }

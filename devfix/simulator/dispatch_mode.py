@@ -40,6 +40,9 @@ _NoTorchFunction = torch._C.DisableTorchFunction
 _NO_TENSOR: Any = object()
 _SIMULATED_NAMESPACES = ("aten", "prims")
 
+#: ``OpOverload.decompose`` would prefer the decompositions in Python, which round differently.
+_COMPOSITE_KEY = torch._C.DispatchKey.CompositeImplicitAutograd
+
 
 def _context_device() -> torch.device | None:
     """Return the device of a tensor that C++ code creates without operands."""
@@ -122,6 +125,9 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             args, kwargs = args[: rule.device], _by_name(func, args[rule.device :], rule.device, kwargs)
         if kwargs and "device" in kwargs and _is_transfer(kwargs["device"]):
             return self._placed(rule, func, args, kwargs)
+        if rule.composite and not any(tensor.is_nested for tensor in iter_tensors(args)):
+            with _NoTorchFunction(), self:
+                return func._op_dk(_COMPOSITE_KEY, *args, **(kwargs or {}))
         with _NoTorchFunction():
             first = _NO_TENSOR
             mixed = False
@@ -163,6 +169,8 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             result = self._run(rule, device, func, args, kwargs)
             state.work.add(func, args, result, True)
             if rule.fresh:
+                if rule.factory and device is not UNASSIGNED:
+                    note_device(result, device)
                 if result.__class__ is Tensor and result.dtype is torch.float64:
                     check_dtype(result, device)
                 _tag_fresh(result, device)

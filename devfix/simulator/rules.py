@@ -20,6 +20,7 @@ from .cpu_scalars import CPU_SCALAR_FORBIDDEN, CPU_SCALAR_INPUTS
 from .kernels.table import Kernel, kernels
 from .state import state
 from .tags import CPU, UNASSIGNED, raw_tag
+from .work import is_composite
 
 __all__ = [
     "COMPOSITE",
@@ -64,10 +65,12 @@ class Rule:
         random: it draws from a generator.
         factory: it creates a tensor without tensor operands.
         device: position of a factory's argument ``device`` if it is not keyword-only, or None.
+        composite: it consists of calls of other operators, which are checked instead of it.  It is seen only below
+            autograd, such as under ``inference_mode``.
 
     """
 
-    __slots__ = ("always", "device", "factory", "fresh", "mixed", "name", "random")
+    __slots__ = ("always", "composite", "device", "factory", "fresh", "mixed", "name", "random")
 
     def __init__(
         self,
@@ -78,6 +81,7 @@ class Rule:
         random: bool,
         factory: bool,
         device: int | None,
+        composite: bool,
     ) -> None:
         self.name = name
         self.fresh = fresh
@@ -86,6 +90,7 @@ class Rule:
         self.random = random
         self.factory = factory
         self.device = device
+        self.composite = composite
 
 
 def device_of_tag(tag: torch.device | None) -> torch.device:
@@ -247,10 +252,7 @@ known_rules: dict[Any, Rule] = {}
 
 
 def _may_have_new_storage(result: Any) -> bool:
-    """Whether an output may have a new storage, as of ``reshape``, which returns a view only if possible.
-
-    A view's storage already has a tag.  Under ``inference_mode`` such operators are not decomposed.
-    """
+    """Whether an output may have a new storage.  A view's storage already has a tag."""
     alias = result.alias_info
     return "Tensor" in str(result.type) and (alias is None or not alias.is_write)
 
@@ -279,5 +281,6 @@ def rule_for(func: Any) -> Rule:
             random=torch.Tag.nondeterministic_seeded in func.tags,
             factory=not takes_tensors,
             device=_device_position(schema),
+            composite=is_composite(func),
         )
     return rule

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from .host_chains import HostChains
-from .work import WorkLedger
+from .work import Choices, WorkLedger
 
 __all__ = ["CallContext", "State", "call_in_context", "state"]
 
@@ -77,7 +77,7 @@ class State:
         self.call: CallContext | None = None
         self.legacy_default: torch.device | None = None
         self.last_device: torch.device | None = None
-        self.work = WorkLedger(None if checks else HostChains())
+        self.work = WorkLedger(None if checks else HostChains(), Choices())
         self.seedings = 0
         self.unsupported: dict[str, None] = {}
         self.copying = False

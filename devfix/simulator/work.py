@@ -1,8 +1,8 @@
 """Work of a run: the arithmetic of its ATen calls, by phase of the training and by device.
 
-A call weighs as much as its floating-point operations where a formula is known (matrix products, convolutions,
-attention), otherwise as many as the elements that it reads or writes.  Copies, views and 0-dim bookkeeping weigh
-nothing.
+A call weighs as much as its floating-point operations where a formula is known (products and decompositions of
+matrices, convolutions, attention, distances, Fourier transforms), otherwise as many as the elements that it reads or
+writes.  Copies, views and 0-dim bookkeeping weigh nothing.
 
 The formulas are those of ``torch.utils.flop_counter``:
 https://github.com/pytorch/pytorch/blob/main/torch/utils/flop_counter.py
@@ -10,18 +10,20 @@ https://github.com/pytorch/pytorch/blob/main/torch/utils/flop_counter.py
 
 from __future__ import annotations
 
+import hashlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import Parameter
+from torch.utils._python_dispatch import _disable_current_modes
 
 from .host_chains import HostChains
 
-__all__ = ["WorkLedger", "is_trainable", "mark_trained"]
+__all__ = ["Choices", "WorkLedger", "is_composite", "is_trainable", "mark_trained"]
 
 #: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
 #: parameters and of what is computed from them (optimizers, averages, norms), and everything else (collation, metrics).
@@ -55,6 +57,17 @@ def _product(position: int) -> _Cost:
     return lambda args, result: 2 * result.numel() * args[position].shape[-1]
 
 
+def _decomposition(args: Any, result: Any) -> int:
+    return int(args[0].numel() * min(args[0].shape[-2:]))
+
+
+def _transform(args: Any, result: Any) -> int:
+    """Return the cost of a fast Fourier transform over the dimensions of argument 1."""
+    points = max(args[0].numel(), result.numel())
+    length = math.prod(max(args[0].shape[dim], result.shape[dim]) for dim in args[1])
+    return int(5 * points * math.log2(max(2, length)))
+
+
 def _convolution(args: Any, result: Any) -> int:
     source, weight = args[0], args[1]
     transposed = args[6] if len(args) > 6 and isinstance(args[6], bool) else False
@@ -82,6 +95,25 @@ _COSTS: dict[str, _Cost] = {
     "addmv": _product(1),
     "linear": _product(0),
     "_addmm_activation": _product(1),
+    "dot": lambda args, result: 2 * args[0].numel(),
+    "vdot": lambda args, result: 2 * args[0].numel(),
+    "_cdist_forward": _product(0),
+    "_euclidean_dist": _product(0),
+    "_pdist_forward": _product(0),
+    "_trilinear": lambda args, result: int(2 * result.numel() * math.prod(args[1].shape[1:])),
+    "_sparse_addmm": lambda args, result: int(2 * args[1]._nnz() * result.shape[-1]),
+    "cholesky_solve": _product(1),
+    "linalg_solve_triangular": _product(0),
+    "linalg_lu_solve": _product(0),
+    **dict.fromkeys(
+        (
+            *("linalg_cholesky_ex", "linalg_inv_ex", "linalg_lu_factor_ex", "linalg_ldl_factor_ex", "linalg_qr"),
+            *("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet", "_linalg_eigh", "_linalg_svd", "linalg_eig"),
+            *("_linalg_eigvals", "linalg_lu", "linalg_lstsq", "linalg_pinv", "linalg_matrix_exp"),
+        ),
+        _decomposition,
+    ),
+    **dict.fromkeys(("_fft_r2c", "_fft_c2r", "_fft_c2c"), _transform),
     "convolution": _convolution,
     "convolution_overrideable": _convolution,
     "_convolution": _convolution,
@@ -107,6 +139,7 @@ class _Operator(NamedTuple):
     cost: _Cost | None
     is_layer: bool
     is_copy: bool
+    is_composite: bool
 
 
 _operators: dict[Any, _Operator] = {}
@@ -117,7 +150,20 @@ def _operator(func: Any) -> _Operator:
     cost = _COSTS.get(name)
     free = name in _MOVES or func.is_view or name.startswith(("sym_", "_nested_", "prim"))
     is_layer = cost is not None or name in _LAYERS
-    return _operators.setdefault(func, _Operator(name, free, cost, is_layer, name in _COPIES))
+    return _operators.setdefault(func, _Operator(name, free, cost, is_layer, name in _COPIES, is_composite(func)))
+
+
+def is_composite(func: Any) -> bool:
+    """Whether an overload consists of calls of other operators, which are counted instead of it.
+
+    Such operators are seen only below autograd, as under ``inference_mode``.  Nested tensors have kernels of their own
+    for some of them.
+    """
+    has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
+    try:
+        return has_kernel(func.name(), "CompositeImplicitAutograd") and not has_kernel(func.name(), "CPU")
+    except RuntimeError:  # an operator without a C++ registration
+        return False
 
 
 def _elements(args: Any, result: Any) -> int:
@@ -178,6 +224,66 @@ def _requires_gradient(args: Any) -> bool:
     return False
 
 
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif value.__class__ in (list, tuple):
+        for each in value:
+            yield from _tensors(each)
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, float) or (
+        isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()) and not value.is_meta
+    )
+
+
+class Choices:
+    """Integers and truth values that a run computes from floating-point numbers: classes, tokens, comparisons.
+
+    A changed number need not change the choice, so the numbers are recorded.
+
+    Attributes:
+        count: number of calls.
+
+    """
+
+    _MAX_CALLS = 4096
+    _MAX_ELEMENTS = 256
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._numbers = hashlib.sha256()
+
+    def add(self, args: Any, result: Any) -> None:
+        """Add a call if it is a choice."""
+        with torch._C.DisableTorchFunction():
+            if all(map(_is_float, _tensors(result))):
+                return
+            numbers = [value for value in args if _is_float(value)]
+        if not any(isinstance(value, Tensor) for value in numbers):
+            return
+        self.count += 1
+        if self.count <= self._MAX_CALLS:
+            for value in numbers:
+                self._numbers.update(self._sample(value) if isinstance(value, Tensor) else repr(value).encode())
+
+    def _sample(self, tensor: Tensor) -> bytes:
+        """Return evenly spaced elements of a tensor as bytes."""
+        with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
+            try:
+                flat = tensor.detach().reshape(-1)
+                flat = flat[:: max(1, -(-flat.numel() // self._MAX_ELEMENTS))].contiguous()
+                return bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
+            except (RuntimeError, TypeError, NotImplementedError):  # a sparse or nested tensor, or one without numbers
+                return b""
+
+    @property
+    def digest(self) -> str:
+        """Digest of the numbers."""
+        return self._numbers.hexdigest()[:16]
+
+
 class WorkLedger:
     """Work of a run so far.
 
@@ -190,17 +296,23 @@ class WorkLedger:
         chains: calls that may be meant to run on the CPU; None if devices are checked.
         gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
             accelerator: a differentiable computation ran on the CPU.
+        choices: choices outside of the training; None on a real device, where recording them would take time.
 
     """
 
-    def __init__(self, chains: HostChains | None = None) -> None:
+    def __init__(self, chains: HostChains | None = None, choices: Choices | None = None) -> None:
         self.chains = chains
+        self.choices = choices
         self.device_operations = 0
         self.all_operations = 0
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
         self.backward: dict[str, list[int]] = {}
         self.updates: dict[str, list[int]] = {}
         self.gradients_from_cpu = 0
+
+    def decomposes(self, func: Any) -> bool:
+        """Whether the inner calls of an overload are to be added instead of it (:func:`is_composite`)."""
+        return (_operators.get(func) or _operator(func)).is_composite
 
     def add(
         self,
@@ -223,6 +335,8 @@ class WorkLedger:
             is_undecided: its tensors, other than single numbers, are on several devices.
 
         """
+        if self.choices is not None and not torch.is_grad_enabled():
+            self.choices.add(args, result)
         first = args[0] if args else None
         if isinstance(first, Tensor) and first.dim() == 0 and not (isinstance(result, Tensor) and result.dim()):
             return
@@ -250,16 +364,13 @@ class WorkLedger:
             self.updates.setdefault(operator.name, [0, 0])[column] += 1
 
     def _phase(self, operator: _Operator, args: Any, result: Any) -> str:
-        has_gradients = torch.is_grad_enabled()
-        if has_gradients and _requires_gradient(args):
+        if torch.is_grad_enabled() and _requires_gradient(args):
             return "forward"
-        if operator.is_layer and not has_gradients:
+        if operator.is_layer:
             return "evaluation"
         trained = _trained(args)
         if trained is None:
             return "other"
-        if operator.is_layer:
-            return "evaluation"
         first = _first(result)
         if isinstance(first, Tensor) and first.numel() == trained.numel():
             mark_trained(result)
@@ -274,5 +385,6 @@ class WorkLedger:
             "backward": self.backward,
             "updates": self.updates,
             "gradients_from_cpu": self.gradients_from_cpu,
+            "choices": [0, ""] if self.choices is None else [self.choices.count, self.choices.digest],
             "host_operations": 0 if self.chains is None else self.chains.host_calls,
         }

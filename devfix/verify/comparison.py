@@ -166,11 +166,19 @@ def computes_same(run: Run, other: Run) -> bool:
     return run.outputs.results == other.outputs.results
 
 
-def describe_evidence(run: Run, reference: Run) -> str | None:
-    """Return which outputs agree, as the proof of a script without a training; None if no output depends on numbers."""
-    if not run.outputs.is_evidence:
+def describe_evidence(run: Run, reference: Run, unchecked: Run) -> str | None:
+    """Return which outputs agree, as the proof of a script without a training; None if no output depends on numbers.
+
+    Printed classes or tokens are such outputs if the numbers from which they were chosen agree with those of the
+    original without device checks, ``unchecked``.
+    """
+    outputs = describe_outputs(reference)
+    if run.outputs.is_evidence:
+        return f"the outputs match: {outputs}"
+    count, _ = run.choices
+    if outputs is None or not count or not unchecked.ok or run.choices != unchecked.choices:
         return None
-    return f"the outputs match: {describe_outputs(reference)}"
+    return f"the outputs match: {outputs}, and so do the numbers behind {count} choice{'s' * (count > 1)}"
 
 
 def describe_outputs(run: Run) -> str | None:

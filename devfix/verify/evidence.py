@@ -70,12 +70,18 @@ def describe_changed_settings(run: Run, reference: Run) -> str | None:
         return None
     if run.matmul_precision != reference.matmul_precision:
         return f"the precision of matrix products is {run.matmul_precision} instead of {reference.matmul_precision}"
+    if run.kernel_choice != reference.kernel_choice:
+        return f"the choice of kernels is {_names(run.kernel_choice)} instead of {_names(reference.kernel_choice)}"
     if run.device_seedings != reference.device_seedings:
         return (
             f"the number of seeds for the accelerator's own generator is {run.device_seedings} instead of "
             f"{reference.device_seedings}"
         )
     return None
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(names) or "PyTorch's own"
 
 
 def _describe_changed_norms(run: Run, reference: Run) -> str | None:

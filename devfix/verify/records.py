@@ -158,6 +158,9 @@ class Run:
         device_operations, all_operations: ATen calls on the accelerator, and in total.
         device_seedings: how often the script seeded the simulated accelerator's generator alone.
         matmul_precision: PyTorch's setting for products of matrices at the end, on a simulated accelerator.
+        choices: number of choices from computed numbers without gradients, such as classes and tokens, on a simulated
+            accelerator, and a digest of these numbers.
+        kernel_choice: the settings in force at the end that choose between kernels, on a simulated accelerator.
         updates_on_cpu: how many parameters on the CPU optimizers updated, counted at each step.
         gradients_from_cpu: gradients that were copied from the CPU to the simulated accelerator.
         host_operations: ATen calls that a simulator without device checks ran on the accelerator, and whose results the
@@ -220,6 +223,8 @@ class Run:
     all_operations: int = 0
     device_seedings: int = 0
     matmul_precision: str | None = None
+    kernel_choice: tuple[str, ...] = ()
+    choices: tuple[int, str] = (0, "")
     updates_on_cpu: int = 0
     gradients_from_cpu: int = 0
     host_operations: int = 0

@@ -286,6 +286,8 @@ def _stage(
         work={name: tuple(both) for name, both in report.get("work", {}).items()},
         backward={name: tuple(both) for name, both in report.get("backward", {}).items()},
         updates={name: tuple(both) for name, both in report.get("updates", {}).items()},
+        choices=tuple(report.get("choices", (0, ""))),
+        kernel_choice=tuple(report.get("kernel_choice", ())),
         gradient_norms=tuple(report.get("gradient_norms", ())),
         phases=tuple(Phase(*each) for each in report.get("phases", ())),
         module_states=tuple(map(tuple, report.get("module_states", ()))),

@@ -250,7 +250,7 @@ def _repaired_verdict(runs: dict[str, Run], found: Comparison) -> Verdict:
     evidence = f"{len(patched.losses)} losses over {patched.steps} steps {found.description}"
     if shortcoming is not None:
         can_prove = reference.ok and _is_too_short(patched)  # a failed reference did not produce all of its outputs
-        outputs = describe_evidence(patched, reference) if can_prove else None
+        outputs = describe_evidence(patched, reference, runs["original/unchecked"]) if can_prove else None
         if outputs is None:
             return Verdict("inconclusive", shortcoming, runs, reference=found.reference)
         losses, steps = _count(len(patched.losses), "loss"), _count(patched.steps, "optimizer step")

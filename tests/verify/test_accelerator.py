@@ -323,6 +323,34 @@ def test_the_simulator_and_a_real_device_count_alike() -> None:
     assert all(simulated[phase][0] > simulated[phase][1] == 0 for phase in ("forward", "backward", "update"))
 
 
+def test_layers_under_inference_mode_are_evaluation_on_both_devices() -> None:
+    def evaluate(device: str) -> None:
+        convolution, norm = nn.Conv2d(2, 4, 3).to(device), nn.BatchNorm2d(4).to(device).eval()
+        images = torch.rand(3, 2, 8, 8, device=device)
+        with torch.inference_mode():
+            flat = norm(convolution(images)).flatten(1)
+            torch.einsum("id,jd->ij", flat, flat) + flat @ flat.T + torch.cdist(flat, flat)
+
+    with CpuRandomMode("cpu", WorkLedger()) as real:
+        evaluate("cpu")
+    with Simulator():
+        evaluate("cuda")
+        simulated = work_done()["work"]["evaluation"]
+
+    convolved, products = 2 * 3 * 4 * 36 * 2 * 9, 3 * (2 * 9 * 4 * 36)
+    assert real.ledger.work["evaluation"] == simulated == [convolved + 3 * 4 * 36 + products, 0]
+
+
+def test_products_outside_of_a_phase_are_evaluation() -> None:
+    with Simulator():
+        queries = torch.rand(5, 4, device="cuda")
+        torch.linalg.inv(queries.T @ queries)
+        torch.fft.rfft(queries.cpu())
+        on, off = work_done()["work"]["evaluation"]
+
+    assert (on, off) == (2 * 16 * 5 + 16 * 4, 5 * 20 * 2)
+
+
 def test_wrong_repairs_are_refused_on_a_real_device() -> None:
     work = {"work": WORK}
     moved = losses(1.0, 0.9, 0.8, 0.7, work=WORK | {"forward": (0, 100)})

@@ -574,6 +574,13 @@ STEP_ON_THE_CPU = """\
             id="tf32",
         ),
         pytest.param(
+            "net = Net()",
+            "torch.backends.cudnn.benchmark = True\nnet = Net()",
+            "output-differs",
+            "the choice of kernels is cuDNN benchmark instead of PyTorch's own",
+            id="benchmark",
+        ),
+        pytest.param(
             STEP,
             STEP_ON_THE_CPU,
             "moved-to-cpu",

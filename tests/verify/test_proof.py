@@ -362,6 +362,42 @@ def test_outputs_prove_what_too_few_losses_do_not(tmp_path: Path) -> None:
     )
 
 
+TOKENS = """\
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Sequential(nn.Embedding(9, 6), nn.Linear(6, 9)).to(device)
+bias = torch.randn(9)
+tokens = torch.tensor([1, 4]).to(device)
+with torch.inference_mode():
+    for _ in range(4):
+        scores = (model(tokens) + bias) / 0.8
+        scores = scores.masked_fill(scores < -9.0, float("-inf"))
+        tokens = scores.argmax(-1)
+        print(*tokens.tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "status"),
+    [
+        ("+ bias)", "+ bias.to(device))", "fixed"),
+        ("bias = torch.randn(9)", "bias = torch.randn(9).to(device)", "fixed"),
+        ("+ bias) / 0.8", "+ bias.to(device)) / 0.81", "inconclusive"),
+        ("+ bias) / 0.8", "+ bias.to(device)) / 0.8 + 1e-3 * torch.eye(9, device=device)[:2]", "inconclusive"),
+        ("        print(*tokens.tolist())\n", "", "not-fixed"),
+    ],
+)
+def test_printed_tokens_are_a_proof_if_the_numbers_behind_them_agree(
+    tmp_path: Path, old: str, new: str, status: str
+) -> None:
+    found = verdict(tmp_path, TOKENS, edited(old, new, TOKENS))
+    assert found.status == status
+    assert status != "fixed" or "(4 lines), and so do the numbers behind 8 choices" in found.reason
+
+
 def test_a_script_that_is_not_deterministic_proves_nothing(tmp_path: Path) -> None:
     random = ("torch.manual_seed(3)", "import time; torch.manual_seed(time.time_ns() % 1000003)")
     found = verdict(tmp_path, edited(*random, BROKEN), edited(*random))

@@ -29,6 +29,9 @@ _FILLS = {
     *("rand_like", "randn_like", "randint_like"),
 }
 
+#: ``OpOverload.decompose`` would prefer the decompositions in Python, which round differently.
+_COMPOSITE_KEY = torch._C.DispatchKey.CompositeImplicitAutograd
+
 _LOW = {torch.float16: "float16", torch.bfloat16: "bfloat16"}
 
 
@@ -91,6 +94,9 @@ class CpuRandomMode(TorchDispatchMode):
         if not isinstance(func, torch._ops.OpOverload):
             return run_higher_order(self, func, args, kwargs)
         kwargs = kwargs or {}
+        if self.ledger.decomposes(func) and not _has_nested((args, kwargs)):
+            with self:
+                return func._op_dk(_COMPOSITE_KEY, *args, **kwargs)
         device = self._device((args, kwargs))
         if device is not None and torch.Tag.nondeterministic_seeded in func.tags:
             result = self._draw(func, args, kwargs, device)
@@ -141,6 +147,10 @@ class CpuRandomMode(TorchDispatchMode):
                 self._generators[leaf] = torch.Generator().manual_seed(leaf.initial_seed())
             return self._generators[leaf]
         return leaf
+
+
+def _has_nested(given: Any) -> bool:
+    return any(isinstance(leaf, torch.Tensor) and leaf.is_nested for leaf in tree_flatten(given)[0])
 
 
 def _without_unread_contents(name: str, args: Any) -> Any:

@@ -87,9 +87,18 @@ class SimulatedDevice(NoDevice):
     def report_fields(self) -> dict[str, Any]:
         import torch
 
-        precision = torch.get_float32_matmul_precision()
-        unsupported = self._library.unsupported_used()
-        return {**self._library.work_done(), "matmul_precision": precision, "unsupported": unsupported}
+        cudnn = torch.backends.cudnn
+        choices = {
+            "deterministic algorithms": torch.are_deterministic_algorithms_enabled(),
+            "deterministic cuDNN": cudnn.deterministic,
+            "cuDNN benchmark": cudnn.benchmark,
+        }
+        return {
+            **self._library.work_done(),
+            "matmul_precision": torch.get_float32_matmul_precision(),
+            "kernel_choice": [name for name, enabled in choices.items() if enabled],
+            "unsupported": self._library.unsupported_used(),
+        }
 
 
 class RealDevice(NoDevice):

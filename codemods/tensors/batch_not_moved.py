@@ -84,7 +84,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
                     continue
                 if _may_be_a_number(mismatch, operand, origin):
                     continue
-                if operand.text == "**" and not origin.path and origin.site_id in moved_by_key:
+                if operand.text.startswith("**") and not origin.path and origin.site_id in moved_by_key:
                     continue  # the entries that the program knows are moved; which others there are is unknown
                 if (
                     operand.is_certain

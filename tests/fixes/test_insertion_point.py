@@ -7,6 +7,7 @@ import ast
 import pytest
 from small_programs import observe, statement_of
 
+from devfix.analysis.scopes import condition_of
 from devfix.fixes.insertion_point import (
     all_live,
     enclosing,
@@ -16,7 +17,6 @@ from devfix.fixes.insertion_point import (
     inside_module,
     read_expression,
     same_function,
-    under_if,
 )
 from devfix.syntax.tree import SourceTree
 
@@ -114,7 +114,7 @@ def mismatch_point(body):
 def test_only_a_condition_on_more_than_the_accelerator_counts(condition, conditional):
     body = f"import sys\nflag = use_gpu = sys.argv\nif {condition}:\n    torch.ones(3).cuda() + torch.ones(3)"
 
-    assert under_if(mismatch_point(body)) is conditional
+    assert (condition_of(mismatch_point(body)) is not None) is conditional
 
 
 @pytest.mark.parametrize(

@@ -48,9 +48,9 @@ def _is_empty(node: ast.AST, is_attribute: bool) -> bool:
         return not first.elts  # the data
     sizes = first.elts if isinstance(first, (ast.List, ast.Tuple)) else [first]
     sizes = [*sizes, *node.args[1:]]
-    is_zero = all(isinstance(size, ast.Constant) and size.value == 0 for size in sizes)  # (0, 4) is a batch of none
-    is_zero &= len(sizes) == 1 or (len(sizes) > 1 and is_attribute)
-    is_zero |= len(sizes) > 1 and isinstance(sizes[-1], ast.Constant) and sizes[-1].value == 0  # rows without features
+    zeros = [isinstance(size, ast.Constant) and size.value == 0 for size in sizes]  # (0, 4) is a batch of none
+    is_zero = all(zeros) and (len(sizes) == 1 or (len(sizes) > 1 and is_attribute))
+    is_zero |= len(sizes) > 1 and zeros[-1] and not all(zeros)  # rows without features
     return is_zero and (name.endswith("Tensor") or _takes_size(name))
 
 

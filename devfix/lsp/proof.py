@@ -15,9 +15,19 @@ from devfix.report.sanitize import PREFIX
 from devfix.sources.cache_folder import cache_folder
 from devfix.sources.digest import digest
 
-__all__ = ["ProofFailed", "run_verify"]
+__all__ = ["ProofFailed", "is_starting", "run_verify"]
 
 _GRACE = 5.0  # seconds between interrupt and kill
+_starting: list[str] = []  # folders of the proofs whose process is being started
+
+
+def is_starting() -> bool:
+    """Return whether a process is being started: asyncio waits forever if all its tasks are cancelled meanwhile.
+
+    Its task that connects the pipes is cancelled then, and the end of the process is told only behind it
+    (CPython, base_subprocess.py).
+    """
+    return bool(_starting)
 
 
 class ProofFailed(Exception):
@@ -46,15 +56,19 @@ def _page(path: str) -> str | None:
 
 
 async def _devfix(arguments: Sequence[str], folder: str) -> bytes:
-    process = await asyncio.create_subprocess_exec(
-        *module_command("devfix"),
-        *arguments,
-        cwd=folder,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
+    _starting.append(folder)
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *module_command("devfix"),
+            *arguments,
+            cwd=folder,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    finally:
+        _starting.remove(folder)
     try:
         out, err = await process.communicate()
     except asyncio.CancelledError:

@@ -9,8 +9,11 @@ import signal
 import sys
 
 from devfix.lsp.features import create
+from devfix.lsp.proof import is_starting
 
 __all__ = ["serve"]
+
+_POLL = 0.01  # seconds until the next look at whether a process has been started
 
 
 def serve() -> int:
@@ -26,9 +29,16 @@ def serve() -> int:
         ended_by_signal = True
         try:
             # between two steps of the loop: in the middle of one, a proof that has just been started would be lost
-            asyncio.get_running_loop().call_soon_threadsafe(sys.exit)  # the loop cancels its tasks, including proofs
+            loop = asyncio.get_running_loop()
         except RuntimeError:  # no loop runs
             sys.exit()
+        loop.call_soon_threadsafe(leave, loop)
+
+    def leave(loop: asyncio.AbstractEventLoop) -> None:
+        if is_starting():
+            loop.call_later(_POLL, leave, loop)
+        else:
+            sys.exit()  # the loop cancels its tasks, including proofs
 
     signal.signal(signal.SIGTERM, stop)
     server.start_io(sys.stdin.buffer, out)

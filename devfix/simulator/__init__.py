@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from .forks import SimulatedWorker
 from .higher_order import run_higher_order
-from .install import Simulator, preload, run_compilers_eagerly, unsupported_used, work_done
+from .install import Simulator, preload, run_compilers_eagerly, unsupported_used, work_done, work_ledger
 from .tags import reported_device
 from .work import WorkLedger
 
@@ -44,4 +44,5 @@ __all__ = [
     "run_higher_order",
     "unsupported_used",
     "work_done",
+    "work_ledger",
 ]

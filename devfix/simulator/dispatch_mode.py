@@ -72,6 +72,11 @@ def _tag_fresh(result: Any, tags: Outputs) -> None:
                 _tag_fresh(item, tags[position] if isinstance(tags, list) and position < len(tags) else tags)
 
 
+def _is_mostly_on_device(found: list[Operand]) -> bool:
+    """Whether most elements of the operands are on accelerators, so that the CPU is not meant."""
+    return sum(each.tensor.numel() * (1 if each.tag is not None else -1) for each in found) > 0
+
+
 def _assign_device(found: list[Operand], tag: torch.device | None) -> None:
     """Assign the device of the call to tensors without a known device."""
     for operand in found:
@@ -250,8 +255,11 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
             for operand in found
             if isinstance(operand.tensor, Parameter)
         )
-        devices = {operand.tag for operand in found if operand.tag is not UNASSIGNED and operand.tensor.dim()}
-        state.work.add(func, args, result, any(tag is not None for tag in known), parameters, len(devices) > 1)
+        sized = [operand for operand in found if operand.tag is not UNASSIGNED and operand.tensor.dim()]
+        is_undecided = len({operand.tag for operand in sized}) > 1
+        is_mostly_on_device = is_undecided and _is_mostly_on_device(sized)
+        is_on_device = any(tag is not None for tag in known)
+        state.work.add(func, args, result, is_on_device, parameters, is_undecided, is_mostly_on_device)
         if rule.fresh and tags is not None:
             _tag_fresh(result, tags)
         return result

@@ -6,6 +6,7 @@ program that takes the NumPy array of a result without moving it means the whole
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -19,10 +20,11 @@ __all__ = ["HostChains"]
 class _Chain:
     """Calls with common results; chains that meet are one, whose ``parent`` is the oldest of them."""
 
-    __slots__ = ("calls", "is_host", "parent")
+    __slots__ = ("calls", "evaluations", "is_host", "parent")
 
     def __init__(self) -> None:
         self.calls = 0
+        self.evaluations: Counter[str] = Counter()
         self.is_host = False
         self.parent: _Chain | None = None
 
@@ -39,6 +41,7 @@ class _Chain:
         if other is not self:
             other.parent = self
             self.calls += other.calls
+            self.evaluations += other.evaluations
             self.is_host = self.is_host or other.is_host
 
 
@@ -51,15 +54,37 @@ class HostChains:
     @property
     def host_calls(self) -> int:
         """Number of calls in chains whose result the program uses on the CPU."""
-        return sum(chain.calls for chain in self._chains if chain.parent is None and chain.is_host)
+        return sum(chain.calls for chain in self._host_chains())
 
-    def add(self, args: Any, result: Any, is_mixed: bool) -> None:
-        """Add a call on the accelerator; ``is_mixed`` if its operands are on different devices."""
+    @property
+    def host_evaluations(self) -> Counter[str]:
+        """Number of calls in these chains that :meth:`add_evaluation` added, by operator."""
+        return sum((chain.evaluations for chain in self._host_chains()), Counter())
+
+    def _host_chains(self) -> Iterator[_Chain]:
+        return (chain for chain in self._chains if chain.parent is None and chain.is_host)
+
+    def add_evaluation(self, operator: str, result: Any) -> None:
+        """Add the operator of a call within a model without gradients to the chain of its result."""
+        with torch._C.DisableTorchFunction():
+            for tensor in _tensors((result,)):
+                chain = _chain_of(tensor)
+                if chain is not None:
+                    chain.evaluations[operator] += 1
+                    return
+
+    def add(self, args: Any, result: Any, is_mixed: bool) -> bool:
+        """Add a call on the accelerator; ``is_mixed`` if its operands are on different devices.
+
+        Returns:
+            Whether the call belongs to a chain.
+
+        """
         with torch._C.DisableTorchFunction():
             found = [chain for tensor in _tensors(args) if (chain := _chain_of(tensor)) is not None]
             if not found:
                 if not is_mixed:
-                    return
+                    return False
                 found = [_Chain()]
                 self._chains.append(found[0])
             chain = found[0]
@@ -68,6 +93,7 @@ class HostChains:
             chain.calls += 1
             for tensor in _tensors((result,)):
                 _set_chain(tensor, chain)
+        return True
 
     def end(self, tensor: Tensor) -> None:
         """End the chain at a tensor that the program itself has moved."""

@@ -30,8 +30,9 @@ from .storages import patch_storages
 from .subclasses import patch_subclasses
 from .symbolic import patch_fake_tensors
 from .tags import set_tag_default
+from .work import WorkLedger
 
-__all__ = ["Simulator", "preload", "run_compilers_eagerly", "unsupported_used", "work_done"]
+__all__ = ["Simulator", "preload", "run_compilers_eagerly", "unsupported_used", "work_done", "work_ledger"]
 
 
 class Simulator:
@@ -120,6 +121,11 @@ def unsupported_used() -> list[str]:
     """Return the unsupported features that the last simulated program used."""
     children = ["child processes"] if child_worked() and "child processes" not in state.unsupported else []
     return [*state.unsupported, *children, *extensions()]
+
+
+def work_ledger() -> WorkLedger:
+    """Return the work since the simulator was entered, to which its calls are added."""
+    return state.work
 
 
 def work_done() -> dict[str, Any]:

@@ -40,6 +40,12 @@ def _numpy(func: Any, args: Any, kwargs: Any) -> Any:
         raise errors.to_numpy(reported_device(args[0]))
     if state.work.chains is not None:
         state.work.chains.use_on_host(args[0])
+    state.work.read_on_host(args[0])
+    return func(*args, **kwargs)
+
+
+def _tolist(func: Any, args: Any, kwargs: Any) -> Any:
+    state.work.read_on_host(args[0])
     return func(*args, **kwargs)
 
 
@@ -109,6 +115,7 @@ def handlers() -> dict[Any, Any]:
         Tensor.get_device: _get_device,
         torch.get_device: _get_device,
         Tensor.numpy: _numpy,
+        Tensor.tolist: _tolist,
         tensor.grad.__get__: _get_grad,
         tensor.grad.__set__: _set_grad,
         tensor.data.__get__: _get_data,

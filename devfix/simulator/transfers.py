@@ -90,6 +90,8 @@ def move(
         if copy or (dtype is not None and dtype != tensor.dtype) or memory_format is not torch.preserve_format:
             return tensor.to(dtype=dtype or tensor.dtype, copy=copy, memory_format=memory_format)
         return tensor
+    if get_tag(tensor) is None:
+        state.work.return_to_device(tensor)
     if dtype is not None and dtype != tensor.dtype:
         converted = tensor.to(dtype=dtype, memory_format=memory_format)
         if not converted.requires_grad:

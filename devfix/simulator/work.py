@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -25,8 +26,9 @@ from .host_chains import HostChains
 
 __all__ = ["Choices", "WorkLedger", "is_composite", "is_trainable", "mark_trained"]
 
-#: Phases: the forward pass under autograd, the backward pass, layers without gradients, updates without gradients of
-#: parameters and of what is computed from them (optimizers, averages, norms), and everything else (collation, metrics).
+#: Phases: the forward pass under autograd, the backward pass, layers and calls of models without gradients, updates
+#: without gradients of parameters and of what is computed from them (optimizers, averages, norms), and everything else
+#: (collation, metrics).
 PHASES = ("forward", "backward", "evaluation", "update", "other")
 
 _MOVES = frozenset(
@@ -232,6 +234,11 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             yield from _tensors(each)
 
 
+def _computes_floats(args: Any, result: Any) -> bool:
+    with torch._C.DisableTorchFunction():
+        return any(map(_is_float, _tensors(args))) or any(map(_is_float, _tensors(result)))
+
+
 def _is_float(value: Any) -> bool:
     return isinstance(value, float) or (
         isinstance(value, Tensor) and (value.is_floating_point() or value.is_complex()) and not value.is_meta
@@ -293,6 +300,14 @@ class WorkLedger:
         work: for each of :data:`PHASES`, the work on accelerators and on the CPU.
         backward: for each operator of the backward passes, its calls on accelerators and on the CPU.
         updates: for each operator of the updates, likewise.
+        evaluations: for each operator that computes floating-point numbers without gradients in a call of a model,
+            likewise.
+        others: for each other operator that computes floating-point numbers, likewise; without calls in chains whose
+            device is undecided.
+        decided_work: the work of the calls in ``others``, on accelerators and on the CPU.
+        is_in_model: a module with parameters is being called.
+        host_reads: arrays and lists that a call of a model made of floating-point tensors.
+        host_returns: floating-point tensors that a call of a model moved from the CPU to an accelerator.
         chains: calls that may be meant to run on the CPU; None if devices are checked.
         gradients_from_cpu: gradients, except those of single numbers, that were copied from the CPU to an
             accelerator: a differentiable computation ran on the CPU.
@@ -308,6 +323,12 @@ class WorkLedger:
         self.work: dict[str, list[int]] = {phase: [0, 0] for phase in PHASES}
         self.backward: dict[str, list[int]] = {}
         self.updates: dict[str, list[int]] = {}
+        self.evaluations: dict[str, list[int]] = {}
+        self.others: dict[str, list[int]] = {}
+        self.decided_work = [0, 0]
+        self.is_in_model = False
+        self.host_reads = 0
+        self.host_returns = 0
         self.gradients_from_cpu = 0
 
     def decomposes(self, func: Any) -> bool:
@@ -322,6 +343,7 @@ class WorkLedger:
         on_device: bool,
         mixed: tuple[bool, ...] = (),
         is_undecided: bool = False,
+        is_mostly_on_device: bool = False,
     ) -> None:
         """Add a call.
 
@@ -333,6 +355,7 @@ class WorkLedger:
             mixed: if its tensors were on several devices, whether each of its parameters is meant to be on an
                 accelerator; a layer that the program itself sends to the CPU computes there.
             is_undecided: its tensors, other than single numbers, are on several devices.
+            is_mostly_on_device: most elements of these tensors are on accelerators.
 
         """
         if self.choices is not None and not torch.is_grad_enabled():
@@ -342,8 +365,7 @@ class WorkLedger:
             return
         self.all_operations += 1
         self.device_operations += on_device
-        if on_device and self.chains is not None:
-            self.chains.add(args, result, is_undecided)
+        is_chained = on_device and self.chains is not None and self.chains.add(args, result, is_undecided)
         operator = _operators.get(func) or _operator(func)
         if operator.free:
             if operator.is_copy and _trained(args) is not None:
@@ -362,6 +384,23 @@ class WorkLedger:
         self.work[phase][column] += weight
         if phase == "update":
             self.updates.setdefault(operator.name, [0, 0])[column] += 1
+        elif phase in ("evaluation", "other") and _computes_floats(args, result):
+            if self.is_in_model:
+                if not is_undecided or is_mostly_on_device:
+                    self.evaluations.setdefault(operator.name, [0, 0])[column] += 1
+                    if is_chained and self.chains is not None:
+                        self.chains.add_evaluation(operator.name, result)
+            elif not is_chained or (is_undecided and is_mostly_on_device):
+                self.others.setdefault(operator.name, [0, 0])[column] += 1
+                self.decided_work[column] += weight
+
+    def read_on_host(self, tensor: Tensor) -> None:
+        """Add an array or list that the program makes of a tensor."""
+        self.host_reads += self.is_in_model and _is_float(tensor) and tensor.dim() > 0
+
+    def return_to_device(self, tensor: Tensor) -> None:
+        """Add a move of a tensor from the CPU to an accelerator."""
+        self.host_returns += self.is_in_model and _is_float(tensor) and tensor.dim() > 0
 
     def _phase(self, operator: _Operator, args: Any, result: Any) -> str:
         if torch.is_grad_enabled() and _requires_gradient(args):
@@ -370,7 +409,8 @@ class WorkLedger:
             return "evaluation"
         trained = _trained(args)
         if trained is None:
-            return "other"
+            is_model = self.is_in_model and not torch.is_grad_enabled() and _computes_floats(args, result)
+            return "evaluation" if is_model else "other"
         first = _first(result)
         if isinstance(first, Tensor) and first.numel() == trained.numel():
             mark_trained(result)
@@ -384,7 +424,17 @@ class WorkLedger:
             "work": self.work,
             "backward": self.backward,
             "updates": self.updates,
+            "evaluations": self._meant_evaluations(),
+            "others": self.others,
+            "decided_work": self.decided_work,
+            "host_reads": self.host_reads,
+            "host_returns": self.host_returns,
             "gradients_from_cpu": self.gradients_from_cpu,
             "choices": [0, ""] if self.choices is None else [self.choices.count, self.choices.digest],
             "host_operations": 0 if self.chains is None else self.chains.host_calls,
         }
+
+    def _meant_evaluations(self) -> dict[str, list[int]]:
+        """Return ``evaluations`` with the calls whose results the program uses on the CPU in the CPU's column."""
+        host = Counter() if self.chains is None else self.chains.host_evaluations
+        return {name: [on - host[name], off + host[name]] for name, (on, off) in self.evaluations.items()}

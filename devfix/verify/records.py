@@ -168,6 +168,11 @@ class Run:
         work: arithmetic on accelerators and on the CPU, by phase (:mod:`devfix.simulator.work`).
         backward: calls on accelerators and on the CPU, by operator of the backward passes.
         updates: calls on accelerators and on the CPU, by operator of the updates of parameters.
+        evaluations: calls on accelerators and on the CPU, by operator of the calls of models without gradients.
+        others: calls on accelerators and on the CPU, by operator of the other computations whose device is decided.
+        decided_work: the work of ``others`` on accelerators and on the CPU.
+        host_reads, host_returns: arrays and lists that calls of models made of floating-point tensors, and such tensors
+            that they moved from the CPU to the simulated accelerator.
         replaced: a function of the recorder that the script replaced; None if it replaced none.
         unsupported: features that the simulator does not model and the script used.
         stopped: the reason for stopping it, as a sentence or ``time``; None if it ended by itself.
@@ -231,6 +236,11 @@ class Run:
     work: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     backward: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     updates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    evaluations: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    others: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    decided_work: tuple[int, int] = (0, 0)
+    host_reads: int = 0
+    host_returns: int = 0
     gradient_norms: tuple[float | None, ...] = ()
     phases: tuple[Phase, ...] = ()
     rest_of_phases: str | None = None

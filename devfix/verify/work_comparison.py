@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from devfix.verify.loss_comparison import on_real_device
 from devfix.verify.records import Run
@@ -35,7 +36,7 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
     if patched.device == "cpu":
         return None
     if not any(original.work.get(phase, _NOTHING)[0] for phase in _STRICT):
-        return _describe_moved_operations(patched, original)
+        return _describe_moved_operations(patched, original) or _describe_moved_computation(patched, original)
     for phase, name in _STRICT.items():
         on, off = patched.work.get(phase, _NOTHING)
         expected, expected_off = original.work.get(phase, _NOTHING)
@@ -59,7 +60,61 @@ def describe_moved_work(patched: Run, original: Run) -> str | None:
             "optimizers update parameters on the CPU: the number of updates there is "
             f"{patched.updates_on_cpu} instead of {original.updates_on_cpu}"
         )
-    return _describe_moved_updates(patched, original)
+    return _describe_moved_updates(patched, original) or _describe_moved_evaluation(patched, original)
+
+
+def _describe_moved_evaluation(patched: Run, original: Run) -> str | None:
+    """Return the work of most calls of models without gradients that moved to the CPU; None if none did.
+
+    These are evaluations and forward passes of an ``autograd.Function``.
+    """
+    calls = _model_calls(original, False) or _model_calls(original)
+    moved = _moved_calls(patched.evaluations, original.evaluations)
+    operator = max(moved, key=moved.__getitem__, default=None)
+    if operator is not None and moved.total() >= max(1, calls / 2):
+        return (
+            "a part of the model without gradients runs on the CPU instead of on the accelerator: the number of calls "
+            f"of {operator.strip('_')} there is {moved[operator]} more than in the original"
+        )
+    reads = min(patched.host_reads - original.host_reads, patched.host_returns - original.host_returns)
+    if reads >= max(1, _model_calls(original) / 2):
+        return (
+            "a part of the model is computed outside of PyTorch: the number of arrays and lists that it makes of "
+            f"tensors, whose results return to the accelerator, is {reads} more than in the original"
+        )
+    return None
+
+
+def _describe_moved_computation(patched: Run, original: Run) -> str | None:
+    """Return the computation of a script without a model that moved to the CPU; None if none did.
+
+    Calls that happen once, such as a metric of the result, may move if they are less than a tenth of the work.
+    """
+    on, off = patched.decided_work
+    expected, expected_off = original.decided_work
+    if on < MINIMUM_WORK * expected and off - expected_off > (1 - MINIMUM_WORK) * expected:
+        return f"the script {_describe_share((on, off), (expected, expected_off))}"
+    for operator, calls in _moved_calls(patched.others, original.others).items():
+        if calls >= max(2, original.others[operator][0] / 2):
+            return (
+                "a part of the computation runs on the CPU instead of on the accelerator: the number of calls of "
+                f"{operator.strip('_')} there is {calls} more than in the original"
+            )
+    return None
+
+
+def _moved_calls(ours: Mapping[str, tuple[int, int]], theirs: Mapping[str, tuple[int, int]]) -> Counter[str]:
+    """Return the calls of each operator that left the accelerator and came to the CPU."""
+    moved: Counter[str] = Counter()
+    for name, (expected, expected_off) in theirs.items():
+        on, off = ours.get(name, _NOTHING)
+        moved[name] = min(expected - on, off - expected_off)
+    return +moved
+
+
+def _model_calls(run: Run, gradients: bool | None = None) -> int:
+    """Return the number of calls of modules, with or without gradients if ``gradients`` is given."""
+    return sum(phase.calls for phase in run.phases if gradients is None or phase.gradients is gradients)
 
 
 def _describe_moved_updates(patched: Run, original: Run) -> str | None:

@@ -91,6 +91,8 @@ def test_questions_agree(sim: Simulator) -> None:
     assert (x.is_cuda, x.is_cpu, x.get_device(), x.type()) == (True, False, 0, "torch.cuda.FloatTensor")
     assert (y.is_cuda, y.is_cpu, y.get_device(), y.type()) == (False, True, -1, "torch.FloatTensor")
     assert isinstance(x, torch.cuda.FloatTensor) and not isinstance(y, torch.cuda.FloatTensor)
+    assert isinstance(y, torch.FloatTensor) and not isinstance(x, torch.FloatTensor)
+    assert torch.FloatTensor(2, 3).shape == (2, 3) and torch.FloatTensor.dtype is torch.float32
     assert "device='cuda:0'" in repr(x) and "device" not in repr(y)
     assert f"{x.sum():.2f}" and x.tolist() and x.sum().item() is not None
 

@@ -40,11 +40,12 @@ class _ChildLedger(WorkLedger):
         on_device: bool,
         mixed: tuple[bool, ...] = (),
         is_undecided: bool = False,
+        is_mostly_on_device: bool = False,
     ) -> None:
         """Add a call, as :meth:`.work.WorkLedger.add` does."""
         if on_device or torch._C._current_graph_task_id() != -1:
             _note_work()
-        super().add(func, args, result, on_device, mixed, is_undecided)
+        super().add(func, args, result, on_device, mixed, is_undecided, is_mostly_on_device)
 
 
 def _in_child() -> None:

@@ -1,4 +1,4 @@
-"""Legacy names: ``torch.cuda.FloatTensor`` and ``torch.set_default_tensor_type``."""
+"""Legacy names: ``torch.FloatTensor``, ``torch.cuda.FloatTensor`` and ``torch.set_default_tensor_type``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..conversions import dtype_and_tag_of_type
 from ..errors import _TYPE_NAMES
 from ..patches import Patches
 from ..state import state
-from ..tags import canonical, reported_device
+from ..tags import canonical, get_tag, reported_device
 from ..transfers import move
 
 __all__ = ["patch_legacy"]
@@ -31,10 +31,27 @@ class _LegacyType(type):
         return move(result.to(cls.dtype), canonical(state.kind))
 
 
+class _HostType(type):
+    """Metaclass of ``torch.FloatTensor`` and others, whose instances are on the CPU."""
+
+    real: Any
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls.real) and get_tag(value) is None
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.real(*args, **kwargs)
+
+    def __getattr__(cls, name: str) -> Any:
+        return getattr(cls.real, name)
+
+
 def patch_legacy(patches: Patches) -> None:
-    """Patch the legacy types of ``torch.cuda``, and ``set_default_tensor_type`` for simulated devices."""
+    """Patch the legacy types, and ``set_default_tensor_type`` for simulated devices."""
     module = getattr(torch, state.kind)
     for dtype, name in _TYPE_NAMES.items():
+        if hasattr(torch, name):
+            patches.set(torch, name, _HostType(name, (), {"real": getattr(torch, name), "__module__": "torch"}))
         if hasattr(module, name):
             kind = _LegacyType(name, (), {"dtype": dtype, "__module__": f"torch.{state.kind}", "is_cuda": True})
             patches.set(module, name, kind)
@@ -43,7 +60,7 @@ def patch_legacy(patches: Patches) -> None:
     def set_default_tensor_type(kind: Any) -> None:
         dtype, tag = dtype_and_tag_of_type(kind)
         host = {torch.float32: "FloatTensor", torch.float64: "DoubleTensor", torch.float16: "HalfTensor"}
-        real("torch." + host.get(dtype, "BFloat16Tensor"))
+        real(getattr(torch, host.get(dtype, "BFloat16Tensor")).real)
         state.legacy_default = tag
 
     patches.set(torch, "set_default_tensor_type", set_default_tensor_type)

@@ -60,6 +60,10 @@ class NoDevice:
         """Return report fields: operation counts, precision and unsupported features."""
         return {}
 
+    def work_ledger(self) -> Any:
+        """Return the record of the run's work (``devfix.simulator.work.WorkLedger``); None if it is not recorded."""
+        return None
+
     def device_of(self, tensor: Any) -> str:
         """Return a tensor's device as a string, such as ``cuda:0``."""
         return str(tensor.device)
@@ -80,6 +84,9 @@ class SimulatedDevice(NoDevice):
 
     def __exit__(self, *problem: Any) -> None:
         self._simulation.__exit__(*problem)
+
+    def work_ledger(self) -> Any:
+        return self._library.work_ledger()
 
     def device_of(self, tensor: Any) -> str:
         return str(self._library.reported_device(tensor))
@@ -116,6 +123,9 @@ class RealDevice(NoDevice):
 
     def __exit__(self, *problem: Any) -> None:
         self._mode.__exit__(*problem)
+
+    def work_ledger(self) -> Any:
+        return self._mode.ledger
 
     def report_fields(self) -> dict[str, Any]:
         import torch

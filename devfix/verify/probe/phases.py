@@ -29,11 +29,16 @@ class Phases:
         keep_modules: keep the last modules alive, to record their final state; on a real device this could exhaust its
             memory.
 
+    Attributes:
+        ledger: the run's work (``devfix.simulator.work.WorkLedger``), which counts calls of models apart; None if it is
+            not recorded.
+
     """
 
     def __init__(self, keep_modules: bool) -> None:
         self._entries: list[list[Any]] = []
         self._overflow_digest: Any = None
+        self.ledger: Any = None
         self._is_inside = False
         self._thread = threading.get_ident()
         self._keep_modules = keep_modules
@@ -51,23 +56,29 @@ class Phases:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             if phases._is_inside or get_ident() != ident:
                 return real(self, *args, **kwargs)
-            results = phases._note_call(self, args, kwargs)
-            phases._is_inside = True
+            is_model = next(self.parameters(), None) is not None
+            results = phases._note_call(self, args, kwargs) if is_model else None
+            phases._set_inside(True, is_model)
             try:
                 result = real(self, *args, **kwargs)
             finally:
-                phases._is_inside = False
+                phases._set_inside(False, False)
             if results is not None:
                 results.update(_sample(result))
             return result
 
         library.__call__ = call
 
+    def _set_inside(self, is_inside: bool, is_model: bool) -> None:
+        self._is_inside = is_inside
+        if self.ledger is not None:
+            self.ledger.is_in_model = is_model
+
     def _note_call(self, module: Any, args: Any, kwargs: Any) -> Any:
         """Record a call; return the digest to which its result is to be added, or None."""
         import torch
 
-        if torch.compiler.is_compiling() or next(module.parameters(), None) is None:
+        if torch.compiler.is_compiling():
             return None
         training = bool(module.training) if self._depends_on_mode(module) else None
         mode = [training, torch.is_grad_enabled()]

@@ -48,6 +48,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
     ):
         failures = _failures(provenance, root)
         recorder.device_of = device.device_of
+        recorder.phases.ledger = device.work_ledger()
         recorder.survey = survey = _survey(options, provenance)
         seal = Seal((recorder, recorder.recipe, recorder.trained, recorder.phases, recorder.manual_updates))
         conditions.seed()

@@ -49,11 +49,11 @@ def _run_once(request: Request) -> int:
 
 def _changes(paths: tuple[str, ...]) -> Iterator[str]:
     """Yield an empty string as soon as files are watched, then a changed file after each change under the paths."""
-    from watchfiles import DefaultFilter, watch
+    from watchfiles import Change, DefaultFilter, watch
 
     class Sources(DefaultFilter):
-        def __call__(self, change: object, path: str) -> bool:
-            return path.endswith(_SUFFIXES) and super().__call__(change, path)  # type: ignore[arg-type]
+        def __call__(self, change: Change, path: str) -> bool:
+            return path.endswith(_SUFFIXES) and super().__call__(change, path)
 
     folders = {path if os.path.isdir(path) else os.path.dirname(os.path.abspath(path)) for path in paths}
     watched = watch(

@@ -107,6 +107,7 @@ def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, endi
     assert not list((tmp_path / "cache" / "worktrees").rglob("*.py"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seconds", [0.0, 0.15, 0.3, 0.5])
 def test_ctrl_c_at_the_terminal_is_quiet_from_the_start(repositories, tmp_path, seconds):
     command = [sys.executable, "-m", "devfix", "migrate", "all", "-j", "2"]
@@ -262,6 +263,7 @@ def test_retry_repeats_the_failures_that_match(devfix, repositories, tmp_path):
     assert "2 clean" in devfix("migrate", "status").stdout
 
 
+@pytest.mark.thorough
 def test_a_damaged_state_costs_the_damaged_entries(devfix, repositories, tmp_path):
     devfix("migrate", "all")
     path = tmp_path / "devfix-migrate" / "state.log"
@@ -287,6 +289,7 @@ def test_help_lists_the_subcommands(devfix):
     assert all(name in told for name in ("init", "status", "retry", "report", "open", "merge", "close"))
 
 
+@pytest.mark.thorough
 def test_results_go_to_a_shared_folder(devfix, repositories, tmp_path):
     devfix("migrate", "all", "--results", "shared")
 

@@ -138,6 +138,7 @@ def test_nobody_answers(monkeypatch):
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.thorough
 def test_a_lost_worker_loses_nothing(cluster, task):
     for _ in range(2):
         cluster.start_worker("--no-nanny")

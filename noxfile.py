@@ -190,7 +190,7 @@ def old_torch(session: nox.Session, version: str) -> None:
 
 @nox.session(default=False, venv_backend="none")
 def cuda(session: nox.Session) -> None:
-    """Run the GPU tests and verify the corpus on a GPU, with the torch of python3; writes docs/verification.md."""
+    """Run the GPU tests and verify the corpus, with the torch of python3; writes docs/development/verification.md."""
     session.run("python3", "corpus/on_gpu.py", *session.posargs)
 
 
@@ -243,16 +243,18 @@ def coordinator(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def knowledge(session: nox.Session) -> None:
-    """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
+    """Measure which functions of PyTorch the analysis knows; writes the table of docs/explanation/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", "docs/accuracy.md"]))
+    page = "docs/explanation/accuracy.md"
+    session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", page]))
 
 
 @nox.session(default=False)
 def trials(session: nox.Session) -> None:
     """Attack the verdict with wrong patches, which it must refuse, and right repairs, which it must accept."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", "docs/verification.md"]))
+    page = "docs/development/verification.md"
+    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", page]))
 
 
 @nox.session(default=False)

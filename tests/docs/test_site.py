@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import moved_pages
 import pytest
 import reference_pages
+import transcripts
 
 from devfix import config
 from devfix.cli import cli
@@ -16,7 +18,7 @@ from devfix.verify.verdict import VERDICTS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 KNOWN = {rule.code: rule.name for rule in registry.all_rules()}
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("*.md")])
+PAGES = transcripts.pages()
 CONFIGURATION = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
 
 
@@ -55,6 +57,9 @@ def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
     assert 'id="cmdoption-devfix-apply-diff"' in commands, "options are entries of their own"
     for code in KNOWN:
         assert (tmp_path / "site" / "reference" / "rules" / f"{code}.html").exists()
+    for old, new in moved_pages.MOVED.items():
+        assert f'content="0; url={new}.html"' in (tmp_path / "site" / f"{old}.html").read_text(encoding="utf-8")
+        assert (tmp_path / "site" / f"{new}.html").exists()
 
 
 def test_every_key_of_the_configuration_has_its_paragraph():

@@ -5,7 +5,7 @@ A page shows files and commands.  ``<!-- file: train.py -->`` ahead of a fenced 
 ``$`` with their output, all in one folder, from the top of the page to its end; a line ``…`` stands for any lines.
 ``<!-- not run -->`` ahead of a block leaves it out.
 
-    python tests/docs/transcripts.py docs/tutorial.md
+    python tests/docs/transcripts.py docs/tutorials/first-repair.md
 
 writes what the commands print now into the page.
 """
@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_GENERATED = ("docs/reference/rules/", "docs/reference/schemas/")  # by docs/reference_pages
 _BLOCK = re.compile(
     r"(?:<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
@@ -51,6 +52,12 @@ class Step:
             path.write_text(self.shown, encoding="utf-8")
         if self.folder:
             shutil.copytree(ROOT / self.folder, here, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def pages() -> list[Path]:
+    """Return the pages that are written by hand: those at the root, and those below docs."""
+    found = (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    return sorted(page for page in found if not page.relative_to(ROOT).as_posix().startswith(_GENERATED))
 
 
 def steps(page: str) -> Iterator[Step]:

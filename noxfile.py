@@ -243,9 +243,9 @@ def coordinator(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def knowledge(session: nox.Session) -> None:
-    """Measure which functions of PyTorch the analysis knows; writes the table of docs/explanation/accuracy.md."""
+    """Measure which functions of PyTorch the analysis knows; writes the table of docs/development/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    page = "docs/explanation/accuracy.md"
+    page = "docs/development/accuracy.md"
     session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", page]))
 
 

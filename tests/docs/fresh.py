@@ -42,7 +42,7 @@ class Shell:
         process = self._process
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(f"{{ {command}\n}} </dev/null\necho \"{_END}$PWD\"\n")
+        process.stdin.write(f'{{ {command}\n}} </dev/null\necho "{_END}$PWD"\n')
         process.stdin.flush()
         lines = []
         for line in process.stdout:
@@ -72,7 +72,7 @@ def copy_clone(target: Path) -> None:
 def differences(page: str, clone: Path) -> list[str]:
     """Follow a page from the folder of a clone; each command that prints something else than the page shows."""
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    quiet = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "DEVFIX_CACHE_DIR": str(clone.parent / "cache")}
+    quiet = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_QUIET": "2", "DEVFIX_CACHE_DIR": str(clone.parent / "cache")}
     shell = Shell(clone, {**kept, **transcripts.TERMINAL, **quiet})
     found = []
     for step in transcripts.steps(page, fresh=True):

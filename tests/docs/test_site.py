@@ -60,6 +60,13 @@ def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
     for old, new in moved_pages.MOVED.items():
         assert f'content="0; url={new}.html"' in (tmp_path / "site" / f"{old}.html").read_text(encoding="utf-8")
         assert (tmp_path / "site" / f"{new}.html").exists()
+    listed = (tmp_path / "site" / "llms.txt").read_text(encoding="utf-8")
+    assert {path for path in re.findall(r"\]\((\S+\.html)\)", listed) if not (tmp_path / "site" / path).exists()} == set()
+    assert "(how-to/traceback.html): This page leads from an error message to its repair." in listed
+    everything = (tmp_path / "site" / "llms-full.txt").read_text(encoding="utf-8")
+    assert everything.count("\n# DEV") == len(KNOWN), "each rule once"
+    for page in DOCS.glob("*/*.md"):
+        assert f"({page.relative_to(DOCS).with_suffix('').as_posix()}.html)" in listed
 
 
 def test_every_key_of_the_configuration_has_its_paragraph():

@@ -211,6 +211,12 @@ def docs(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def tutorial(session: nox.Session) -> None:
+    """Follow the tutorial as a reader does: from a copy of the clone, in a fresh environment, in one shell."""
+    session.run("python", "tests/docs/fresh.py", *(session.posargs or ["docs/tutorials/first-repair.md"]))
+
+
+@nox.session(default=False)
 def bench(session: nox.Session) -> None:
     """Measure start-up against click, scanning against ast.parse, and simulator and provenance against plain runs.
 

@@ -1,4 +1,4 @@
-"""``llms.txt`` and ``llms-full.txt`` at the root of the site: the list of its pages, and their text, for language models.
+"""``llms.txt`` and ``llms-full.txt`` at the root of the site: its pages, and their text, for language models.
 
 https://llmstxt.org describes the format.
 """
@@ -24,7 +24,7 @@ def setup(app: Any) -> dict[str, bool]:
 def _write(app: Any, exception: Exception | None) -> None:
     if exception is not None or app.builder.format != "html":
         return
-    texts = {name: Path(app.env.doc2path(name)).read_text(encoding="utf-8") for name in app.env.found_docs}
+    texts = {name: _text(Path(app.env.doc2path(name))) for name in app.env.found_docs}
     sections = dict(_sections(texts))
     _, summary = _opening(texts[_INDEX])
     lines = ["# devfix", "", f"> {summary}"]
@@ -35,6 +35,13 @@ def _write(app: Any, exception: Exception | None) -> None:
     ordered = [_INDEX, *(name for names in sections.values() for name in names)]
     full = "\n\n".join(_plain(texts[name]) for name in ordered)
     Path(app.outdir, "llms-full.txt").write_text(f"{full}\n", encoding="utf-8")
+
+
+def _text(path: Path) -> str:
+    """Return the Markdown of a page, with the file that it includes."""
+    text = path.read_text(encoding="utf-8")
+    included = re.match(r"```\{include\} (\S+)", text)
+    return (path.parent / included[1]).read_text(encoding="utf-8") if included else text
 
 
 def _sections(texts: dict[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -10,7 +10,7 @@ import pytest
 import reference_pages
 import transcripts
 
-from devfix import config
+from devfix import __version__, config
 from devfix.cli import cli
 from devfix.report.formats import FORMATS
 from devfix.rules import registry
@@ -99,6 +99,22 @@ def test_every_verdict_is_told():
     words = (DOCS / "reference" / "words.md").read_text(encoding="utf-8")
 
     assert sorted(re.findall(r"^\| `([\w-]+)` \|", words, re.MULTILINE)) == sorted(VERDICTS)
+
+
+def test_the_changelog_has_the_version_with_its_date_and_known_groups():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
+
+    assert versions[0] == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(__version__)} - \d{{4}}-\d\d-\d\d", versions[1])
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= {
+        "Added",
+        "Changed",
+        "Deprecated",
+        "Removed",
+        "Fixed",
+        "Security",
+    }
 
 
 def test_every_extra_for_users_has_its_row():

@@ -15,7 +15,7 @@ from devfix.verify import judge, run
 
 from .scripts import BROKEN, FIXED, project
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "simulator.md"
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "explanation" / "simulator.md"
 
 #: What a script does on the accelerator, by the feature that it uses.
 USES = {

@@ -62,7 +62,9 @@ class _Migrate(click.Command):
     help="Processes on this machine, or a Dask cluster (default: local, or dask with --scheduler).",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/clusters.md)."
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/how-to/clusters.md).",
 )
 @click.option(
     "--out",

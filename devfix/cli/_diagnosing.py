@@ -21,18 +21,19 @@ _STDIN = "-"
 _MOST_BYTES = 32 * 2**20  # of the end of a log
 
 
-def diagnose(log: str, folder: str, output_format: str) -> int:
+def diagnose(log: str, folder: str | None, output_format: str) -> int:
     """Find the program of the error in a log, rank the causes, print them, and return the exit code."""
+    from devfix import sources
     from devfix.cli._interrupts import interruptible
     from devfix.cli._progress import progress
     from devfix.trace.log.ranking import diagnose_log
 
-    if not Path(folder).is_dir():
+    if folder is not None and not Path(folder).is_dir():
         raise CommandError(f"--project {folder}: not a folder")
     with interruptible(), convert_run_errors():
         text = _text(log)
         with progress():
-            found = diagnose_log(text, folder)
+            found = diagnose_log(text, folder or sources.own_root("."))
     return _report(found, log, output_format)
 
 

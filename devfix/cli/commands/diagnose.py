@@ -9,7 +9,7 @@ __all__ = ["command"]
 
 @click.command("diagnose", short_help="Find the cause of a traceback or log.")
 @click.argument("log", metavar="[LOG]", default="-", type=click.Path())
-@click.option("--project", default=".", metavar="FOLDER", help="Folder of the program (default: the current one).")
+@click.option("--project", metavar="FOLDER", help="Folder of the program (default: the current repository or folder).")
 @click.option(
     "--output-format",
     type=click.Choice(["text", "json"]),
@@ -17,7 +17,7 @@ __all__ = ["command"]
     show_default=True,
     help="Report format, printed to standard output.",
 )
-def command(log: str, project: str, output_format: str) -> None:
+def command(log: str, project: str | None, output_format: str) -> None:
     """Find the device error in a traceback or log, its lines in the project, and the cause with its fix.
 
     Nothing runs. LOG is a file; without one, or with '-', standard input is read. On a terminal, what is piped is also

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -48,9 +49,24 @@ def _lines(found: LogTrace) -> Iterator[Text]:
     if not found.causes:
         yield from _meaning(found)
     yield Text(f"About this message: devfix explain {found.family.page}", style="dim")
+    if found.causes and found.causes[0].changes:
+        yield Text(f"To apply the edit: {_apply_command(found, found.causes[0])}", style="dim")
     if found.project is not None:
         script = found.project.shown(found.project.script)
         yield Text(f"To trace a run: devfix trace {printable(script)}", style="dim")
+
+
+def _apply_command(found: LogTrace, cause: RankedCause) -> str:
+    """Return the command that applies the fix of a cause, as a line for a shell."""
+    from devfix.model import Applicability, Severity
+
+    project, finding = found.project, cause.finding
+    assert project is not None
+    paths = dict.fromkeys(map(project.shown, (project.script, *cause.changes)))
+    words = ["devfix", "apply", *map(printable, paths), "--select", finding.code]
+    words += ["--severity", finding.severity.value] if finding.severity is not Severity.ERROR else []
+    words += ["--unsafe-fixes"] if finding.fixes[0].applicability is Applicability.UNSAFE else []
+    return shlex.join(words)
 
 
 def _meaning(found: LogTrace) -> Iterator[Text]:

@@ -41,7 +41,7 @@ class MessageFamily:
 
     Attributes:
         name: its name.
-        page: the name of the page of the documentation about it; families may share one.
+        page: the name of the page of the documentation about it; of families that share one, the last is the main one.
         title: the message for headings.
         patterns: a message of the family matches one of them.
         meaning: what the messages mean, as a clause.

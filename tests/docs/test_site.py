@@ -16,7 +16,7 @@ from devfix.verify.verdict import VERDICTS
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 KNOWN = {rule.code: rule.name for rule in registry.all_rules()}
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *ROOT.glob("*.md")])
+PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *DOCS.glob("errors/*.md"), *ROOT.glob("*.md")])
 CONFIGURATION = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
 
 

@@ -51,6 +51,7 @@ OTHERS = [
     "no space left on device",
     "Training on device cuda:0, but evaluating on cpu",
     "Using device: cuda",
+    "The teacher runs on the same device",
     "Backend dynamo failed",
     "Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got torch.FloatTensor",
 ]  # fmt: skip

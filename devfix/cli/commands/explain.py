@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._color import is_for_people
 from devfix.cli._options import trust_option
 from devfix.cli._rule_docs import RuleDocs, complete_rules, rule_docs
 
@@ -43,7 +43,7 @@ def command(code: str, style: str, trust_plugins: bool) -> None:
 
 def _show(rule: Rule | RuleDocs, style: str) -> None:
     """Print the documentation: as Markdown, rendered on a terminal, or as plain text."""
-    if style == "text" and sys.stdout.isatty():
+    if style == "text" and is_for_people():
         from rich.console import Console
         from rich.markdown import Markdown
         from rich.theme import Theme

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from devfix.cli._color import add_color_option
 from devfix.cli._errors import VERBOSE
 
 if TYPE_CHECKING:
@@ -227,3 +228,5 @@ def close(state: str, comment: str, dry_run: bool) -> None:
 SUBCOMMANDS: dict[str, click.Command] = {
     each.name or "": each for each in (init, status, retry, report, open_command, merge, close)
 }
+for subcommand in SUBCOMMANDS.values():
+    add_color_option(subcommand)

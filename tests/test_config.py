@@ -207,7 +207,7 @@ def test_plugins_are_named_in_the_file_that_extends(project):
     configure(project, '[tool.devfix]\nplugins = ["rules"]\n', "base.toml")
     configure(project / "pkg", '[tool.devfix]\nextend = "../base.toml"\n')
 
-    with pytest.raises(ConfigError, match="plugins must be in .*, which extends this file"):
+    with pytest.raises(ConfigError, match=r"plugins must be in .*, which extends this file"):
         config.load(["pkg"], KNOWN, local=lambda names, root: KNOWN)
 
 

@@ -98,7 +98,7 @@ class _Migrate(click.Command):
     type=click.Choice(["text", "jsonl", "sarif"]),
     default="text",
     show_default=True,
-    help="text goes to standard error; jsonl and sarif go to standard output, in the order of the plan.",
+    help="Printed to standard output: a line per repository and the totals; or records, in the order of the plan.",
 )
 @click.option("-q", "--quiet", count=True, help="Omit the line per repository; twice: also the summary.")
 @click.option("-v", "--verbose", count=True, callback=_set_verbose, help="Show tracebacks.")

@@ -18,6 +18,13 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
+@nox.session(default=False)
+def thorough(session: nox.Session) -> None:
+    """Run the test suite with the tests, and the parameters of tests, that it leaves out for time."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", "--thorough", *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Run ruff: lint and formatting."""
@@ -44,7 +51,7 @@ def contract(session: nox.Session) -> None:
 def corpus(session: nox.Session) -> None:
     """Check every corpus program: fixed as specified, unchanged if correct, and trained identically with provenance."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs, env={"DEVFIX_ALL_CORPUS": "1"})
+    session.run("pytest", "-n", "auto", "--thorough", "tests/corpus", *session.posargs, env={"DEVFIX_ALL_CORPUS": "1"})
     session.run("python", "corpus/prove.py", "incidents")
     session.run("python", "corpus/watched.py")
 
@@ -185,7 +192,9 @@ def record_standin(session: nox.Session) -> None:
 def old_torch(session: nox.Session, version: str) -> None:
     """Test the simulator and verify with older releases of PyTorch (CUDA builds, unless pip uses another index)."""
     session.install("-e", ".[test]", f"torch=={version}", "numpy<2.3")
-    session.run("pytest", "-n", "auto", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs)
+    session.run(
+        "pytest", "-n", "auto", "--thorough", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs
+    )
 
 
 @nox.session(default=False, venv_backend="none")

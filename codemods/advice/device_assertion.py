@@ -202,6 +202,7 @@ RULE = Rule(
     summary="No assertion before the training loop checks that the model is on its device.",
     documentation=__doc__,
     detect=detect,
+    error_families=(),  # no device error
     default=False,
     invalid=(
         Example(

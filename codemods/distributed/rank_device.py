@@ -136,6 +136,8 @@ RULE = Rule(
     summary="Every process of a distributed program uses accelerator 0 instead of that of its local rank.",
     documentation=__doc__,
     detect=detect,
+    causes=("rank-without-own-device",),
+    error_families=("same-device", "duplicate-gpu"),
     invalid=(
         Example("the current accelerator", _SETUP + _BARE, _SETUP + _OWN + _BARE),
         Example(

@@ -149,7 +149,7 @@ RULE = Rule(
     documentation=__doc__,
     detect=detect,
     causes=("cpu-only-operand",),
-    error_families=("pack", "pin", "cpu-only", "split"),
+    error_families=("pack", "pin", "cpu-only", "split", "fork"),
     invalid=(
         Example(
             "lengths of a packed sequence",

@@ -213,7 +213,7 @@ RULE = Rule(
     detect=detect,
     subscriptions=(*SUBSCRIPTIONS, SUBSCRIPTION),
     causes=("numpy-reads-accelerator",),
-    error_families=("numpy", "cpu-only"),
+    error_families=("numpy", "cpu-only", "split"),
     invalid=(
         Example(
             "predictions as an array",

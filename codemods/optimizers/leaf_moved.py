@@ -230,6 +230,7 @@ RULE = Rule(
     summary="A parameter is moved after its creation, so the copy is not trained.",
     documentation=__doc__,
     detect=detect,
+    error_families=(),  # no device error
     subscriptions=SUBSCRIPTIONS,
     invalid=(
         Example(

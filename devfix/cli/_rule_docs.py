@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from devfix.rules.builtin import rule_files
+from devfix.rules.rule import DEFAULT_ERROR_FAMILIES
 
 if TYPE_CHECKING:
     import click
@@ -26,6 +27,7 @@ class RuleDocs(NamedTuple):
     name: str
     summary: str
     documentation: str
+    error_families: tuple[str, ...]
 
 
 def rule_docs(word: str) -> RuleDocs | None:
@@ -62,7 +64,7 @@ def _plugin_docs() -> Iterator[RuleDocs]:
     except ConfigError:
         return
     for rule in rules:
-        yield RuleDocs(rule.code, rule.name, rule.summary, rule.documentation)
+        yield RuleDocs(rule.code, rule.name, rule.summary, rule.documentation, rule.error_families)
 
 
 def _sources() -> Iterator[str]:
@@ -76,12 +78,15 @@ def _parsed_docs(tree: ast.Module) -> RuleDocs | None:
             continue
         if [ast.unparse(target) for target in statement.targets] != ["RULE"]:
             continue
-        literals = {
-            keyword.arg: keyword.value.value
-            for keyword in statement.value.keywords
-            if isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
-        }
+        literals = {keyword.arg: value for keyword in statement.value.keywords if (value := _literal(keyword.value))}
+        families = next((k.value for k in statement.value.keywords if k.arg == "error_families"), None)
         if {"code", "name", "summary"} <= literals.keys():
             documentation = ast.get_docstring(tree, clean=False) or ""
-            return RuleDocs(literals["code"], literals["name"], literals["summary"], documentation)
+            ends_in = ast.literal_eval(families) if families is not None else DEFAULT_ERROR_FAMILIES
+            return RuleDocs(literals["code"], literals["name"], literals["summary"], documentation, ends_in)
     return None
+
+
+def _literal(node: ast.expr) -> str:
+    """Return the value of a literal string; empty for any other expression."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""

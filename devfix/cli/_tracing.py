@@ -1,19 +1,17 @@
-"""``trace``: run a script or read a log, and report the causes of a device error."""
+"""``trace``: run a script, and report the cause of a device error."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
-from devfix.cli._errors import CommandError
 from devfix.cli._output_pages import print_run, require_jinja2
 from devfix.cli._verifying import convert_run_errors, prepare_experiment
 
-__all__ = ["map_script", "refuse_run_options", "trace_log", "trace_script"]
+__all__ = ["map_script", "refuse_run_options", "trace_script"]
 
 _LOG_OPTIONS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
@@ -60,33 +58,3 @@ def refuse_run_options(context: click.Context, args: Sequence[str], output_forma
         given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
         if given and option.name not in _LOG_OPTIONS:
             raise click.UsageError(f"{option.opts[-1]} cannot be combined with --log, which runs nothing.")
-
-
-def trace_log(script: str, log: str, output_format: str, cwd: str | None, project: str | None, *, module: bool) -> int:
-    """Rank the causes of the device error in a log, print them, and return the exit code."""
-    from devfix.report.runs import log as report
-    from devfix.trace.log.ranking import NoFrame, read_causes
-    from devfix.verify.project import find_project
-
-    with convert_run_errors():
-        found_project = find_project(script, cwd, project, module=module)
-        try:
-            found = read_causes(found_project, _text(log))
-        except NoFrame as error:
-            raise CommandError(f"the log has no line of {script} or its project: {error}") from error
-    if found is None:
-        click.echo(f"no device error in {'the log' if log == '-' else log}", err=output_format == "json")
-        return 0
-    if output_format == "json":
-        sys.stdout.write(report.dumps(found))
-    else:
-        report.show(found)
-    sys.stdout.flush()
-    return 1
-
-
-def _text(log: str) -> str:
-    if log == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    with open(log, "rb") as file:
-        return file.read().decode("utf-8", "replace")

@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from devfix.analysis import Observations, Subscription
     from devfix.model import Finding
 
-__all__ = ["Example", "Rule", "command_attributes"]
+__all__ = ["DEFAULT_ERROR_FAMILIES", "Example", "Rule", "command_attributes"]
+
+
+#: The families of messages in which a bug ends unless its rule says otherwise: operands on different devices.
+DEFAULT_ERROR_FAMILIES = ("same-device",)
 
 
 @dataclass(frozen=True)
@@ -63,7 +67,7 @@ class Rule:
     fixable: bool = True
     default: bool = True
     causes: tuple[str, ...] = ()
-    error_families: tuple[str, ...] = ("same-device",)
+    error_families: tuple[str, ...] = DEFAULT_ERROR_FAMILIES
     concerns: Literal["modules", "values", ""] = ""
     subscriptions: tuple[Subscription[Any], ...] = ()
     origin: str = ""

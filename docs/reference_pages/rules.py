@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 
+from devfix.report.error_pages import pages_for
 from devfix.rules.registry import all_rules
 from devfix.rules.rule import Example, Rule
 
@@ -64,12 +65,18 @@ def _page(rule: Rule) -> str:
         f"# {rule.code} {rule.name}\n",
         f"{rule.summary} Fix: {_safety(rule)}.\n",
         f"{rule.documentation.strip()}\n",
+        *_messages(rule),
         "## Tested examples\n",
         *(_repaired(example) for example in rule.invalid),
     ]
     if rule.valid:
         parts += ["These programs look alike, are right, and are left alone.\n", *map(_left_alone, rule.valid)]
     return "\n".join(parts)
+
+
+def _messages(rule: Rule) -> list[str]:
+    links = [f"- [{title}](../../errors/{name}.md)" for name, title in pages_for(rule.error_families).items()]
+    return ["## Error messages\n", *links, ""] if links else []
 
 
 def _repaired(example: Example) -> str:

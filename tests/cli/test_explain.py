@@ -13,6 +13,7 @@ import termios
 import pytest
 
 from devfix.rules import registry
+from devfix.verify.probe.messages import FAMILIES
 
 RULES = {rule.code: rule for rule in registry.all_rules()}
 
@@ -24,7 +25,10 @@ def test_every_rule_is_explained_by_code_and_name(inside, code):
     by_code = inside("explain", code.lower(), "--format", "md")
 
     assert by_code.code == 0
-    assert by_code.stdout.decode() == f"# {code} {rule.name}\n\n{rule.documentation.strip()}\n"
+    documentation, _, messages = by_code.stdout.decode().partition("\n## Error messages\n")
+    assert documentation == f"# {code} {rule.name}\n\n{rule.documentation.strip()}\n"
+    assert bool(messages) == bool(rule.error_families)
+    assert all(f"- `{FAMILIES[name].page}`: " in messages for name in rule.error_families)
     assert inside("explain", rule.name, "--format", "md").stdout == by_code.stdout
 
 
@@ -51,7 +55,7 @@ def test_a_rule_whose_file_names_it_otherwise_is_found_as_well(run):
     result = run("explain", "bug")
 
     assert result.code == 0
-    assert result.stdout.decode().splitlines() == [
+    assert result.stdout.decode().partition("\n\nERROR MESSAGES\n")[0].splitlines() == [
         "DEV191 bug: finds bug",
         "",
         "WHAT IT DOES",
@@ -60,6 +64,29 @@ def test_a_rule_whose_file_names_it_otherwise_is_found_as_well(run):
         "",
         "    x = 1",
     ]
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "RuntimeError: Placeholder storage has not been allocated on MPS device!",
+        "placeholder",
+        "placeholder-storage-mps",
+    ],
+)
+def test_a_message_is_explained_by_its_words_its_family_and_its_page(inside, word):
+    result = inside("explain", word)
+    lines = result.stdout.decode().splitlines()
+
+    assert result.code == 0
+    assert lines[0] == "Placeholder storage has not been allocated on MPS device!"
+    for heading in ("WHY IT HAPPENS", "WHAT DEVFIX SAYS", "THE REPAIR", "WORDINGS", "RULES"):
+        assert heading in lines
+    assert not [line for line in lines if line.startswith(("#", "```", "<!--"))]
+
+
+def test_a_message_has_no_json(inside):
+    assert inside("explain", "placeholder", "--format", "json").code == 2
 
 
 def test_an_unknown_rule_is_2(run):

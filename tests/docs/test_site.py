@@ -80,9 +80,7 @@ def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
 def test_every_key_of_the_configuration_has_its_paragraph():
     described = re.findall(r"^### `([\w-]+)`$", CONFIGURATION, re.MULTILINE)
 
-    assert sorted(described) == sorted(config._KEYS), (
-        "docs/reference/configuration.md describes each key under its name"
-    )
+    assert sorted(described) == sorted(config.KEYS), "docs/reference/configuration.md describes each key under its name"
 
 
 def test_the_configuration_that_is_shown_is_valid(tmp_path):

@@ -49,5 +49,7 @@ def command(
         context.exit(_tracing.map_script(script, args, output_format, **given))
     if log is None:
         context.exit(_tracing.trace_script(script, args, output_format, **given))
+    from devfix.cli._diagnosing import trace_log
+
     _tracing.refuse_run_options(context, args, output_format)
-    context.exit(_tracing.trace_log(script, log, output_format, given["cwd"], given["project"], module=given["module"]))
+    context.exit(trace_log(script, log, output_format, given["cwd"], given["project"], module=given["module"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -46,13 +47,39 @@ def _lines(found: LogTrace) -> Iterator[Text]:
     for number, cause in enumerate(found.causes, 1):
         yield from _cause(found, cause, number)
     if not found.causes:
-        yield Text(f"The message means: {found.meaning}.")
+        yield from _meaning(found)
+    yield Text(f"About this message: devfix explain {found.family.page}", style="dim")
+    if found.causes and found.causes[0].changes:
+        yield Text(f"To apply the edit: {_apply_command(found, found.causes[0])}", style="dim")
+    if found.project is not None:
+        script = found.project.shown(found.project.script)
+        yield Text(f"To trace a run: devfix trace {printable(script)}", style="dim")
+
+
+def _apply_command(found: LogTrace, cause: RankedCause) -> str:
+    """Return the command that applies the fix of a cause, as a line for a shell."""
+    from devfix.model import Applicability, Severity
+
+    project, finding = found.project, cause.finding
+    assert project is not None
+    paths = dict.fromkeys(map(project.shown, (project.script, *cause.changes)))
+    words = ["devfix", "apply", *map(printable, paths), "--select", finding.code]
+    words += ["--severity", finding.severity.value] if finding.severity is not Severity.ERROR else []
+    words += ["--unsafe-fixes"] if finding.fixes[0].applicability is Applicability.UNSAFE else []
+    return shlex.join(words)
+
+
+def _meaning(found: LogTrace) -> Iterator[Text]:
+    from rich.text import Text
+
+    yield Text(f"The message means: {found.family.meaning}.")
+    if found.project is not None:
         yield Text("Static analysis finds no cause on these lines.")
-    yield Text(f"To trace a run: devfix trace {printable(_script(found))}", style="dim")
-
-
-def _script(found: LogTrace) -> str:
-    return found.project.shown(found.project.script)
+    else:
+        yield Text("No line of this error is in the current folder: run devfix in the folder of the program.")
+    yield Text("Usual causes:")
+    for cause in found.family.causes:
+        yield Text(f"  - {cause}")
 
 
 def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
@@ -70,7 +97,8 @@ def _cause(found: LogTrace, cause: RankedCause, number: int) -> Iterator[Text]:
         yield Text.assemble("   ", ("edit", "green"), f": {printable(finding.fixes[0].title)}")
     else:
         yield Text(f"   no edit: {printable(finding.reason or 'no fix is known')}")
-    yield from diff_text(found.project, cause.changes)
+    if found.project is not None:
+        yield from diff_text(found.project, cause.changes)
 
 
 def dumps(found: LogTrace) -> str:
@@ -84,13 +112,15 @@ def document(found: LogTrace) -> dict[str, Any]:
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {"name": "devfix", "version": __version__},
-        "script": found.project.script,
-        "project": str(found.project.root),
+        "script": found.project.script if found.project is not None else None,
+        "project": str(found.project.root) if found.project is not None else None,
         "error": {
             "type": error.type,
             "message": error.message,
             "family": error.family,
-            "meaning": found.meaning,
+            "meaning": found.family.meaning,
+            "causes": list(found.family.causes),
+            "page": found.family.page,
             "process": error.process or None,
             "frames": [
                 {"path": position.file, **_line(position), "line_in_log": line or None, "source": position.code}
@@ -119,5 +149,5 @@ def _document(found: LogTrace, cause: RankedCause) -> dict[str, Any]:
         "score": cause.score,
         "reasons": list(cause.reasons),
         "edit": finding.fixes[0].title if finding.fixes else None,
-        "diff": "".join(f"{line}\n" for line in diff_lines(found.project, cause.changes)),
+        "diff": "".join(f"{line}\n" for line in diff_lines(found.project, cause.changes)) if found.project else "",
     }

@@ -11,7 +11,7 @@ from devfix.sources import NOTEBOOK
 from devfix.trace.failure_trace import Position
 from devfix.trace.log.parse import LoggedFrame
 
-__all__ = ["positions_of", "with_cell"]
+__all__ = ["is_cell", "positions_of", "with_cell"]
 
 _INSTALLED = re.compile(r"(?:site|dist)-packages[\\/]|[\\/]lib[\\/]python\d|[\\/]conda[\\/]pkgs[\\/]", re.IGNORECASE)
 _MIN_CODE = 8  # characters of source that identify a line
@@ -44,9 +44,9 @@ def _position(frame: LoggedFrame, texts: Mapping[str, Sequence[str]]) -> Positio
     best: tuple[tuple[int, bool, int], Position] | None = None
     for name, lines in texts.items():
         shared = 0 if frame.file is None else _shared_end(frame.file, name)
-        if shared == 0 and not _is_cell(frame):
+        if shared == 0 and not is_cell(frame):
             continue
-        line = _line(frame, lines, must_have_code=_is_cell(frame))
+        line = _line(frame, lines, must_have_code=is_cell(frame))
         if line is None:
             continue
         rank = (shared, line == frame.line, -abs(line - frame.line))
@@ -55,7 +55,7 @@ def _position(frame: LoggedFrame, texts: Mapping[str, Sequence[str]]) -> Positio
     return best[1] if best else None
 
 
-def _is_cell(frame: LoggedFrame) -> bool:
+def is_cell(frame: LoggedFrame) -> bool:
     """Return whether the frame is a notebook cell, which has a file of its own in a log."""
     return frame.file is None or frame.file.startswith("<") or bool(re.search(r"ipykernel_\d+[\\/]", frame.file))
 

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from devfix.model import Finding, Outcome, Severity
 from devfix.rules.registry import all_rules, rule_for
-from devfix.trace.diagnosis.non_tensor_causes import meaning
 from devfix.trace.failure_trace import Position
 from devfix.trace.log.locate import positions_of, with_cell
-from devfix.trace.log.parse import LoggedError, device_error
+from devfix.trace.log.parse import LoggedError, device_errors
+from devfix.trace.log.script import find_script, source_text
 from devfix.verify.patches import Changes, changes_of, program_files
-from devfix.verify.project import Project
+from devfix.verify.probe.messages import FAMILIES, MISMATCH, MessageFamily
+from devfix.verify.project import Project, find_project
 
-__all__ = ["LogTrace", "NoFrame", "RankedCause", "read_causes"]
-
-#: The family of messages about conflicting operands; rules without a family of their own end in it.
-_MISMATCH = "same-device"
+__all__ = ["LogTrace", "NoFrame", "RankedCause", "diagnose_log", "read_causes"]
 
 # Messages about weights on the CPU, and about inputs on the CPU.
 _WEIGHTS_ON_CPU = re.compile(
@@ -51,28 +49,25 @@ class LogTrace:
     """The result of static analysis for the error in a log.
 
     Attributes:
-        project: the script, and its project.
+        project: the script, and its project; None if no frame of the error is in a project.
         error: the error.
+        family: the family of its message.
         frames: positions in the project, the deepest first, each with its line number in the log.
         causes: the findings, the likeliest cause first.
         texts: contents of the program's files, by their names in findings.
 
     """
 
-    project: Project
+    project: Project | None
     error: LoggedError
-    frames: tuple[tuple[Position, int], ...]
-    causes: tuple[RankedCause, ...]
+    family: MessageFamily
+    frames: tuple[tuple[Position, int], ...] = ()
+    causes: tuple[RankedCause, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
 
     def position_of(self, finding: Finding) -> Position:
         """Return the position of a finding."""
         return with_cell(Position(finding.path, finding.span.line, "", ""), self.texts)
-
-    @property
-    def meaning(self) -> str:
-        """The meaning of the message, as a clause."""
-        return meaning(self.error.family or "")
 
 
 def read_causes(project: Project, text: str) -> LogTrace | None:
@@ -89,31 +84,66 @@ def read_causes(project: Project, text: str) -> LogTrace | None:
         NoFrame: none of the error's frames is in the project.
 
     """
-    error = device_error(text)
-    if error is None:
+    errors = device_errors(text)
+    if not errors:
         return None
-    names = {project.shown(path): path for path in program_files(project)}
-    files = {name: source for name, path in names.items() if (source := _text(path)) is not None}
-    positions = [position and with_cell(position, files) for position in positions_of(error.frames, files)]
-    frames = tuple((position, frame.line) for position, frame in zip(positions, error.frames, strict=True) if position)
-    if not frames:
-        raise NoFrame(error.message)
+    found = _explain(project, errors, frozenset())
+    if found is None:
+        raise NoFrame(errors[0].message)
+    return found
+
+
+def diagnose_log(text: str, folder: str) -> LogTrace | None:
+    """Return the static findings that explain the device error in a log, for the program that its frames are from.
+
+    Args:
+        text: the log.
+        folder: the folder that has the program.
+
+    Returns:
+        The error with ranked causes, without a project if none of its frames is in the folder; None if the log has no
+        device error.
+
+    """
+    errors = device_errors(text)
+    if not errors:
+        return None
+    found = find_script(errors, folder)
+    explained = found and _explain(find_project(found.script), errors, found.files)
+    return explained or LogTrace(None, errors[0], _family(errors[0]))
+
+
+def _explain(project: Project, errors: Sequence[LoggedError], more: Collection[str]) -> LogTrace | None:
+    """Return the causes of the first error with a frame in the project.
+
+    Args:
+        project: the script, and its project.
+        errors: device errors.
+        more: absolute paths of files that the script does not import, and that belong to the program.
+
+    """
+    names = {project.shown(path): path for path in sorted({*program_files(project), *more})}
+    files = {name: source for name, path in names.items() if (source := source_text(path)) is not None}
+    for error in errors:
+        positions = [position and with_cell(position, files) for position in positions_of(error.frames, files)]
+        frames = tuple(
+            (position, frame.line) for position, frame in zip(positions, error.frames, strict=True) if position
+        )
+        if frames:
+            break
+    else:
+        return None
     findings = _findings(list(names))
     ranked = list(_ranked(error, [position for position, _ in frames], findings)) or list(
         _on_other_lines(error, findings)
     )
     ranked.sort(key=lambda cause: -cause.score)
     with_changes = [replace(cause, changes=_fix_changes(project, list(names), cause, findings)) for cause in ranked[:1]]
-    return LogTrace(project, error, frames, (*with_changes, *ranked[1:]), files)
+    return LogTrace(project, error, _family(error), frames, (*with_changes, *ranked[1:]), files)
 
 
-def _text(path: str) -> str | None:
-    from devfix import sources
-
-    try:
-        return sources.read(path).text
-    except sources.SourceError:
-        return None
+def _family(error: LoggedError) -> MessageFamily:
+    return FAMILIES[error.family or MISMATCH]
 
 
 def _run(names: Sequence[str], without: Sequence[Finding] | None = None) -> Outcome:
@@ -145,14 +175,14 @@ def _fix_changes(project: Project, names: Sequence[str], cause: RankedCause, fin
 def _ranked(error: LoggedError, frames: Sequence[Position], findings: Sequence[Finding]) -> Iterator[RankedCause]:
     for finding in findings:
         score, reasons = _nearest_frame(finding, frames)
-        if score and _can_end_in(finding, error.family or ""):
+        if score and _can_end_in(finding, _family(error)):
             yield _scored(error, finding, score, reasons)
 
 
 def _on_other_lines(error: LoggedError, findings: Sequence[Finding]) -> Iterator[RankedCause]:
     """Yield errors of the program that can end in the message, and are on no line of the log."""
     for finding in findings:
-        if finding.severity is Severity.ERROR and _can_end_in(finding, error.family or ""):
+        if finding.severity is Severity.ERROR and _can_end_in(finding, _family(error)):
             yield _scored(
                 error, finding, 0, ["it is an error of this program, although on none of the lines in the log"]
             )
@@ -165,13 +195,10 @@ def _scored(error: LoggedError, finding: Finding, score: int, reasons: list[str]
     return RankedCause(finding, score, tuple(reasons), {})
 
 
-def _can_end_in(finding: Finding, family: str) -> bool:
+def _can_end_in(finding: Finding, family: MessageFamily) -> bool:
     """Return whether a finding can end in a message of this family."""
     rule = rule_for(finding.code)
-    if rule is None or rule.fallback:
-        return True
-    has_rule = any(family in each.error_families for each in all_rules())
-    return (family if has_rule else _MISMATCH) in rule.error_families
+    return rule is None or family.is_end_of(rule.error_families)
 
 
 def _nearest_frame(finding: Finding, frames: Sequence[Position]) -> tuple[int, list[str]]:
@@ -193,8 +220,8 @@ def _is_at(frame: Position, path: str, line: int) -> bool:
 
 def _evidence(finding: Finding, error: LoggedError) -> Iterator[tuple[int, str]]:
     rule = rule_for(finding.code)
-    family = error.family or ""
-    if rule is not None and family != _MISMATCH and family in rule.error_families:
+    family = error.family
+    if rule is not None and family != MISMATCH and family in rule.error_families:
         yield _MESSAGE, "this cause ends in this message"
     if rule is not None and rule.concerns == "modules" and _WEIGHTS_ON_CPU.search(error.message):
         yield _MESSAGE, "the message says that weights are on the CPU"

@@ -1,62 +1,114 @@
-"""Recognition of device errors by their message."""
+"""Recognition of device errors by their message; ``messages.json`` beside this module is the table of wordings.
+
+The probe reads the table in the interpreter of the script, so it is JSON, which every Python reads.
+"""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Collection, Dict, Mapping, Optional, Tuple
 
-__all__ = ["DEVICE_MESSAGES", "device_family"]
+__all__ = ["FAMILIES", "MISMATCH", "MessageFamily", "Wording", "device_family"]
 
-#: Patterns of PyTorch's device errors, of old and new versions, by family name.  The first match determines the family.
-DEVICE_MESSAGES: dict[str, str] = {
-    "index": r"indices should be either on \S+ or on the same device",
-    "recurrent": r"tensors are not at the same device",
-    "foreach": r"Tensors of the same index must be on the same device",
-    "fused": r"fused=True`? requires all|capturable=True, params and state_steps",
-    "group": r"No backend type associated with device type|Tensors must be CUDA and dense",
-    "parallel": r"device_ids and output_device arguments only work with"
-    r"|module must have its parameters and buffers on device|one of them on device"
-    r"|DistributedDataParallel's input module must be on|parameters on different devices",
-    "grad": r"assign a gradient (with device type|located on device)",
-    "engine": r"invalid gradient at index \d+ - expected device",
-    "legacy": r"Expected object of (device type|backend) |expected (it|them) to be on (GPU|CPU)",
-    "legacy-type": r"[Ee]xpected (object of )?type (?P<one>torch\.[\w.]+) but (got|found) "
-    r"(type )?(?P<other>torch\.[\w.]+)",
-    "conv-type": r"Input type \((?P<one>[\w.:]+)\) and (weight|bias) type \((?P<other>[\w.:]+)\) should be the same",
-    "numpy": r"can't convert .*device type tensor to numpy|can't convert CUDA tensor to numpy",
-    "cpu-only": r"(only implemented on|must be a) CPU tensor|(to be|always be|and) on CPU\b",
-    "generator": r"Expected an? '?\w+'? device type for generator but found",
-    "pack": r"'lengths' argument should be a 1D CPU int64 tensor",
-    "pin": r"cannot pin '?torch\.(cuda|mps|xpu)",
-    "load": r"Attempting to deserialize object on (a )?\w+ device",
-    "rng-state": r"RNG state must be a torch\.(cuda\.)?ByteTensor",
-    "split": r"expected tensor_indices_or_sections to be on cpu",
-    "value": r"expected device \S+ but got device \S+ for value tensor|too many CPU scalars to non-CPU kernel"
-    r"|set the storage of a tensor on device",
-    "ordinal": r"invalid device ordinal|Invalid device id",
-    "absent": r"Torch not compiled with \w+ enabled|No CUDA GPUs are available|Found no NVIDIA driver"
-    r"|not linked with support for \w+ devices|type torch\.cuda\.\w+ not available"
-    r"|Cannot access accelerator device when none is available|Torch not linked with",
-    "out": r"out tensor to (have|be on) device|device type of out parameter|expected device '\S+' but got '\S+' for",
-    "same-device-type": r"same (device type|type of device)|to have \w+ DeviceType, but got",
-    "same-device": r"\bsame (common )?devices?\b|expected (a CUDA )?device (\S+ )?but found \w+"
-    r"|\.get_device\(\) == \w+\.get_device\(\)|Placeholder storage has not been allocated on MPS",
-}
+#: The family of messages about operands on different devices.
+MISMATCH = "same-device"
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A message as it is printed.
+
+    Attributes:
+        text: the message.
+        versions: the versions of PyTorch, or of the package in ``origin``, that print it.
+        origin: the operators, the back end or the package that it comes from.
+        source: a public thread with this text; empty if none is known.
+
+    """
+
+    text: str
+    versions: str
+    origin: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class MessageFamily:
+    """Messages with the same meaning.
+
+    Attributes:
+        name: its name.
+        page: the name of the page of the documentation about it; of families that share one, the last is the main one.
+        title: the message for headings.
+        patterns: a message of the family matches one of them.
+        meaning: what the messages mean, as a clause.
+        cause: the cause of a failed run that ended in the message, without known operands.
+        causes: the usual causes, the most frequent first, as sentences.
+        wordings: examples.
+        like: the family whose findings end in these messages as well; empty if there is none.
+
+    """
+
+    name: str
+    page: str
+    title: str
+    patterns: Tuple[re.Pattern[str], ...]
+    meaning: str
+    cause: str
+    causes: Tuple[str, ...]
+    wordings: Tuple[Wording, ...]
+    like: str = ""
+
+    def is_end_of(self, error_families: Collection[str]) -> bool:
+        """Return whether findings of a rule that ends in ``error_families`` can end in this family."""
+        return not {self.name, self.like}.isdisjoint(error_families)
+
+    def matches(self, text: str) -> bool:
+        """Return whether a text has a message of this family.
+
+        A mismatch of dtypes (``float`` and ``half``), or of tensor types on the same device, is not a device error.
+        """
+        for pattern in self.patterns:
+            found = pattern.search(text)
+            if found is None:
+                continue
+            types = found.groupdict()
+            if "one" not in types or not _is_same_device(types["one"], types["other"]):
+                return True
+        return False
+
 
 _ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")
 
 
-def device_family(text: str) -> str | None:
-    """Return the family of a device error's message; None if it is not a device error.
-
-    A dtype mismatch (``float`` against ``half``), or one between types of the same device, is not a device error.
-    """
-    for family, pattern in DEVICE_MESSAGES.items():
-        found = re.search(pattern, text)
-        if found and not ("one" in found.groupdict() and _is_same_device(found["one"], found["other"])):
-            return family
-    return None
+def device_family(text: str) -> Optional[str]:
+    """Return the family of a device error's message; None if it is not a device error."""
+    return next((family.name for family in FAMILIES.values() if family.matches(text)), None)
 
 
 def _is_same_device(first: str, second: str) -> bool:
     """Whether two tensor types, such as ``torch.cuda.FloatTensor``, are both on an accelerator or both on the CPU."""
     return (_ON_ACCELERATOR.search(first) is None) == (_ON_ACCELERATOR.search(second) is None)
+
+
+def _read() -> Dict[str, MessageFamily]:
+    table = json.loads((Path(__file__).parent / "messages.json").read_text(encoding="utf-8"))
+    return {entry["name"]: _family(entry) for entry in table["families"]}
+
+
+def _family(entry: Dict[str, Any]) -> MessageFamily:
+    return MessageFamily(
+        **{
+            **entry,
+            "patterns": tuple(re.compile(pattern) for pattern in entry["patterns"]),
+            "causes": tuple(entry["causes"]),
+            "wordings": tuple(Wording(**wording) for wording in entry["wordings"]),
+        }
+    )
+
+
+#: All families by name; the first that matches determines the family of a message.
+FAMILIES: Mapping[str, MessageFamily] = _read()

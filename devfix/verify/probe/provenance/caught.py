@@ -21,8 +21,8 @@ from .watching import Provenance
 __all__ = ["CaughtErrors"]
 
 _MOST_DESCRIBED = 4
-#: Families of errors by which scripts find out whether there is an accelerator.
-_PROBES = frozenset(("absent", "ordinal"))
+#: Families of errors by which scripts find out whether there is an accelerator, and what it can do.
+_PROBES = frozenset(("absent", "device-string", "float64", "operator", "ordinal"))
 _INSTALLED = ("site-packages", "dist-packages")
 
 

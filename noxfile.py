@@ -18,6 +18,13 @@ def tests(session: nox.Session) -> None:
     session.run("pytest", "-n", "auto", *session.posargs)
 
 
+@nox.session(default=False)
+def thorough(session: nox.Session) -> None:
+    """Run the test suite with the tests, and the parameters of tests, that it leaves out for time."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    session.run("pytest", "-n", "auto", "--thorough", *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Run ruff: lint and formatting."""
@@ -44,7 +51,7 @@ def contract(session: nox.Session) -> None:
 def corpus(session: nox.Session) -> None:
     """Check every corpus program: fixed as specified, unchanged if correct, and trained identically with provenance."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("pytest", "-n", "auto", "tests/corpus", *session.posargs, env={"DEVFIX_ALL_CORPUS": "1"})
+    session.run("pytest", "-n", "auto", "--thorough", "tests/corpus", *session.posargs, env={"DEVFIX_ALL_CORPUS": "1"})
     session.run("python", "corpus/prove.py", "incidents")
     session.run("python", "corpus/watched.py")
 
@@ -185,12 +192,14 @@ def record_standin(session: nox.Session) -> None:
 def old_torch(session: nox.Session, version: str) -> None:
     """Test the simulator and verify with older releases of PyTorch (CUDA builds, unless pip uses another index)."""
     session.install("-e", ".[test]", f"torch=={version}", "numpy<2.3")
-    session.run("pytest", "-n", "auto", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs)
+    session.run(
+        "pytest", "-n", "auto", "--thorough", "-m", "not slow", "tests/simulator", "tests/verify", *session.posargs
+    )
 
 
 @nox.session(default=False, venv_backend="none")
 def cuda(session: nox.Session) -> None:
-    """Run the GPU tests and verify the corpus on a GPU, with the torch of python3; writes docs/verification.md."""
+    """Run the GPU tests and verify the corpus, with the torch of python3; writes docs/development/verification.md."""
     session.run("python3", "corpus/on_gpu.py", *session.posargs)
 
 
@@ -208,6 +217,12 @@ def docs(session: nox.Session) -> None:
     session.install(*CONSTRAINTS, "-e", ".[docs]")
     builder = session.posargs[0] if session.posargs else "html"
     session.run("sphinx-build", "-W", "--keep-going", "-b", builder, "docs", f"build/site/{builder}")
+
+
+@nox.session(default=False)
+def tutorial(session: nox.Session) -> None:
+    """Follow the tutorial as a reader does: from a copy of the clone, in a fresh environment, in one shell."""
+    session.run("python", "tests/docs/fresh.py", *(session.posargs or ["docs/tutorials/first-repair.md"]))
 
 
 @nox.session(default=False)
@@ -243,16 +258,18 @@ def coordinator(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def knowledge(session: nox.Session) -> None:
-    """Measure which functions of PyTorch the analysis knows; writes the table of docs/accuracy.md."""
+    """Measure which functions of PyTorch the analysis knows; writes the table of docs/development/accuracy.md."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", "docs/accuracy.md"]))
+    page = "docs/development/accuracy.md"
+    session.run("python", "-m", "benchmarks.knowledge", *(session.posargs or ["--table", page]))
 
 
 @nox.session(default=False)
 def trials(session: nox.Session) -> None:
     """Attack the verdict with wrong patches, which it must refuse, and right repairs, which it must accept."""
     session.install(*CONSTRAINTS, "-e", ".[test]")
-    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", "docs/verification.md"]))
+    page = "docs/development/verification.md"
+    session.run("python", "-m", "benchmarks.trials", *(session.posargs or ["--table", page]))
 
 
 @nox.session(default=False)

@@ -1,4 +1,4 @@
-"""On a machine with a GPU: the tests that need one, and the verdicts of the whole corpus; writes docs/verification.md.
+"""On a machine with a GPU: the tests that need one, and the verdicts of the corpus; writes docs/development/verification.md.
 
     python3 corpus/on_gpu.py         # what `nox -s cuda` runs; needs torch, numpy and pytest, and no network
 
@@ -18,7 +18,7 @@ sys.path.insert(0, str(HERE))
 
 import verdicts  # noqa: E402  # found by the line above
 
-TABLE = ROOT / "docs" / "verification.md"
+TABLE = ROOT / "docs" / "development" / "verification.md"
 
 
 def marked() -> list[str]:

@@ -32,7 +32,7 @@ from devfix.verify import Verdict, prove  # noqa: E402  # found by the line abov
 DEVICES = ("sim", "cuda")
 SECTION = "corpus"
 _MADE = {
-    "sim": "Losses are compared bit for bit. Made by `python corpus/verdicts.py --table docs/verification.md`; `nox -s cuda` makes it on a GPU.",
+    "sim": "Losses are compared bit for bit. Made by `python corpus/verdicts.py --table docs/development/verification.md`; `nox -s cuda` makes it on a GPU.",
     "cuda": "Losses are compared within the tolerance of `devfix/verify/loss_comparison.py`. Made by `nox -s cuda`.",
 }
 

@@ -11,7 +11,7 @@ project = "devfix"
 author = "the devfix authors"
 release = version = __version__
 
-extensions = ["myst_parser", "sphinx_click", "reference_pages"]
+extensions = ["myst_parser", "sphinx_click", "reference_pages", "moved_pages", "llms"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["ci/**"]  # workflow files for users to copy
 nitpicky = True

@@ -22,6 +22,30 @@ def pytest_configure(config):
         settings.load_profile("devfix")
 
 
+def pytest_addoption(parser):
+    """Add the option of `nox -s thorough`."""
+    parser.addoption("--thorough", action="store_true", help="run also the tests that the suite leaves out for time")
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out thorough tests, and all but some parameters of sampled ones, unless they are asked for."""
+    if config.getoption("--thorough") or any("::" in each for each in config.args):
+        return
+    groups: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("thorough"):
+            groups.setdefault("", []).append(item)
+        elif item.get_closest_marker("sample"):
+            groups.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    left_out = {*groups.pop("", [])}
+    for group in groups.values():
+        (wanted,) = group[0].get_closest_marker("sample").args
+        kept = {round(index * (len(group) - 1) / max(wanted - 1, 1)) for index in range(wanted)}
+        left_out.update(item for index, item in enumerate(group) if index not in kept)
+    config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+    items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config):
     """Let a worker that has nothing left take tests from another one, unless the command line says otherwise."""

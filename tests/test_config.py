@@ -165,3 +165,56 @@ def test_flags_come_on_top():
     assert config.override(configured, KNOWN, ignore=["DEV2"]).ignore == ("DEV401", "DEV2")
     with pytest.raises(ConfigError, match="--select: unknown rule 'DEV10x'"):
         config.override(configured, KNOWN, select=["DEV10x"])
+
+
+def test_a_file_extends_another_one(project):
+    configure(project, '[tool.devfix]\nignore = ["DEV2"]\nseverity = "latent"\nmodels = ["stubs"]\n', "base.toml")
+    (project / "stubs").mkdir()
+    configure(project / "pkg", '[tool.devfix]\nextend = "../base.toml"\nseverity = "advice"\n')
+
+    settings = config.load(["pkg/a.py"], KNOWN)
+
+    assert (settings.ignore, settings.severity) == (("DEV2",), Severity.ADVICE)
+    assert (settings.models, settings.root) == (("../stubs",), str(project / "pkg"))
+
+
+@pytest.mark.parametrize(
+    ("base", "message"),
+    [
+        pytest.param(None, "extend: there is no file 'base.toml' beside this one", id="missing"),
+        pytest.param('[tool.devfix]\nextend = "pyproject.toml"\n', "'pyproject.toml' extends this file", id="circle"),
+        pytest.param('[tool.devfix]\nselekt = ["DEV1"]\n', "base.toml: unknown key tool.devfix.selekt", id="its-keys"),
+    ],
+)
+def test_a_file_that_cannot_be_extended(project, base, message):
+    configure(project, '[tool.devfix]\nextend = "base.toml"\n')
+    if base is not None:
+        configure(project, base, "base.toml")
+
+    with pytest.raises(ConfigError, match=message):
+        config.load(["."], KNOWN)
+
+
+def test_a_file_outside_of_the_project_is_not_extended(project, tmp_path_factory):
+    outside = configure(tmp_path_factory.mktemp("outside"), "[tool.devfix]\n")
+    configure(project, f"[tool.devfix]\nextend = {outside!r}\n")
+
+    with pytest.raises(ConfigError, match="is outside of the project"):
+        config.load(["."], KNOWN)
+
+
+def test_plugins_are_named_in_the_file_that_extends(project):
+    configure(project, '[tool.devfix]\nplugins = ["rules"]\n', "base.toml")
+    configure(project / "pkg", '[tool.devfix]\nextend = "../base.toml"\n')
+
+    with pytest.raises(ConfigError, match=r"plugins must be in .*, which extends this file"):
+        config.load(["pkg"], KNOWN, local=lambda names, root: KNOWN)
+
+
+def test_keys_on_the_command_line_win(project):
+    configure(project, '[tool.devfix]\nselect = ["DEV1"]\nseverity = "latent"\n')
+
+    settings = config.load(["."], KNOWN, inline=['select = ["DEV2"]', "unsafe-fixes = true"])
+
+    assert (settings.select, settings.severity, settings.unsafe_fixes) == (("DEV2",), Severity.LATENT, True)
+    assert config.load(["."], KNOWN, isolated=True, inline=['severity = "latent"']).severity is Severity.LATENT

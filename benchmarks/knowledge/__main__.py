@@ -8,7 +8,7 @@ reports an error on that line, and nothing in the repaired program.
     python -m benchmarks.knowledge --list-missing            # also the functions that are not known
     python -m benchmarks.knowledge --group torch.linalg --keep DIR  # one group; keep the programs
     python -m benchmarks.knowledge --json OUT.json           # the result and the programs of each function
-    python -m benchmarks.knowledge --table docs/accuracy.md  # rewrite the table of the page
+    python -m benchmarks.knowledge --table docs/development/accuracy.md  # rewrite the table of the page
     python -m benchmarks.knowledge --examples tests/data/operations.jsonl  # write the examples of the tests
 """
 

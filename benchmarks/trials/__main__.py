@@ -5,7 +5,7 @@ Each program in ``programs/`` fails on an accelerator. Its ``trials.toml`` has r
 
     python -m benchmarks.trials                         # all trials
     python -m benchmarks.trials --only gan --only clip  # trials whose `program: name` contains one of the words
-    python -m benchmarks.trials --jobs 2 --table docs/verification.md  # rewrite the section of the page
+    python -m benchmarks.trials --jobs 2 --table docs/development/verification.md  # rewrite the section of the page
     python -m benchmarks.trials --json OUT.json         # verdicts and reasons of all trials
 """
 

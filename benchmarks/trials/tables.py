@@ -1,4 +1,4 @@
-"""The table of the trials, for the terminal and for docs/verification.md."""
+"""The table of the trials, for the terminal and for docs/development/verification.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from benchmarks.trials.judgement import Result
 
 SECTION = "trials"
-_COMMAND = "python -m benchmarks.trials --table docs/verification.md"
+_COMMAND = "python -m benchmarks.trials --table docs/development/verification.md"
 
 
 def totals(results: Sequence[Result]) -> str:

@@ -38,7 +38,8 @@ def main(environment: Mapping[str, str]) -> int:
         environment: the variables that action.yml sets.
 
     Returns:
-        The exit code: 0 success, 1 findings as ``fail-on`` defines them, 2 invalid input.
+        The exit code: 0 success, 1 findings as ``fail-on`` defines them, 2 invalid input or a missing path; the other
+        paths are processed.
 
     """
     try:
@@ -57,21 +58,24 @@ def _main(environment: Mapping[str, str]) -> int:
     folder.mkdir(parents=True, exist_ok=True)
     report, sarif, diff = folder / "devfix.json", folder / "devfix.sarif", folder / "devfix.diff"
     to_json = ["--output-format", "json", "--output-file", str(report)]
+    report.unlink(missing_ok=True)
     with _without_commands():
-        checked = _devfix("check", [*options, *to_json], paths, is_shown=True)
-    if checked.returncode not in (0, 1):
-        return checked.returncode
+        checked = _devfix("check", [*options, *to_json], paths)
+    if not report.exists():
+        return checked.returncode or 2
     document = json.loads(report.read_text("utf-8"))
     if "findings" not in document:
         raise _InvalidInput("args must not contain --statistics: the summary and the artifacts need each finding")
-    converted = _devfix("check", [*options, "--quiet", "--output-format", "sarif", "--output-file", str(sarif)], paths)
-    annotated = _devfix("check", [*options, "--quiet", "--output-format", "github"], paths)
+    known = checked.returncode  # 2: a path is missing, and the others were processed
+    to_sarif = ["--quiet", "--output-format", "sarif", "--output-file", str(sarif)]
+    converted = _devfix("check", [*options, *to_sarif], paths, known)
+    annotated = _devfix("check", [*options, "--quiet", "--output-format", "github"], paths, known)
     if environment.get("DEVFIX_ANNOTATIONS") != "false":
         sys.stdout.write(annotated.stdout)
-    patched = _devfix("apply", ["--diff", "--quiet", *options], paths)
+    patched = _devfix("apply", ["--diff", "--quiet", *options], paths, known)
     diff.write_text(patched.stdout, "utf-8", "surrogateescape")
     worst = max(each.returncode for each in (converted, annotated, patched))
-    if worst not in (0, 1):
+    if worst not in (0, 1, known):
         return worst
     remaining = [item for item in document["findings"] if item["status"] in ("fixable", "not-fixed")]
     fixable = [item for item in remaining if item["fix"] and item["fix"]["applicability"] == "safe"]
@@ -89,6 +93,8 @@ def _main(environment: Mapping[str, str]) -> int:
     if summary_file and environment.get("DEVFIX_SUMMARY") != "false":
         with open(summary_file, "a", encoding="utf-8") as file:
             file.write(summary(document))
+    if known not in (0, 1):
+        return known
     return int({"findings": checked.returncode == 1, "fixable": bool(fixable), "never": False}[fail_on])
 
 
@@ -105,13 +111,21 @@ def _arguments(environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
 
 
 def _devfix(
-    verb: str, options: Sequence[str], paths: Sequence[str], is_shown: bool = False
+    verb: str, options: Sequence[str], paths: Sequence[str], known: int | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``devfix``; show what it prints only once, as all runs report the same findings."""
+    """Run ``devfix``.
+
+    Args:
+        verb: the command.
+        options: its options.
+        paths: its paths.
+        known: the exit code of the first run, which has reported everything; without it, output is shown.
+
+    """
     command = [*module_command("devfix"), verb, *options, "--", *paths]
-    stream = None if is_shown else subprocess.PIPE
+    stream = None if known is None else subprocess.PIPE
     done = subprocess.run(command, stdout=stream, stderr=stream, text=True, errors="surrogateescape", check=False)
-    if done.returncode not in (0, 1) and not is_shown:
+    if known is not None and done.returncode not in (0, 1, known):
         with _without_commands():
             sys.stderr.write(done.stderr)
             sys.stderr.flush()

@@ -197,7 +197,7 @@ def refuse_analysis_beside_token(environment: CIEnvironment, *, runs_code: bool)
         return
     raise BotError(
         f"{reason}, and {', '.join(environment.token_variables)} is set, so it is not analysed in this job."
-        " Use devfix bot review --artifact in a job without a token, then recompute and post (docs/bot.md)"
+        " Use devfix bot review --artifact in a job without a token, then recompute and post (docs/how-to/bot.md)"
     )
 
 
@@ -206,7 +206,7 @@ def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
     if environment.event in _PRIVILEGED:
         raise BotError(
             f"{environment.event} gives this job write access to the repository, so the script is not run."
-            " Run devfix bot review on pull_request, and devfix bot post in a separate job (docs/bot.md)"
+            " Run devfix bot review on pull_request, and devfix bot post in a separate job (docs/how-to/bot.md)"
         )
     if not environment.is_from_fork:
         return
@@ -214,12 +214,12 @@ def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
     if environment.token_variables:
         raise BotError(
             f"the code comes from {fork}, and {', '.join(environment.token_variables)} is set, so the script is"
-            " not run. Run devfix bot review in a job without a token (docs/bot.md)"
+            " not run. Run devfix bot review in a job without a token (docs/how-to/bot.md)"
         )
     if key := _stored_token_key(folder):
         raise BotError(
             f"the code comes from {fork}, and {key} in this checkout's git configuration holds a token, so"
-            " the script is not run. Check out with persist-credentials: false (docs/bot.md)"
+            " the script is not run. Check out with persist-credentials: false (docs/how-to/bot.md)"
         )
 
 

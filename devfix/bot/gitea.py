@@ -286,7 +286,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
             wait_s = requested_wait(error.response)
             when = f" in {wait_s / 60:.0f} min" if wait_s else " later"
             raise BotError(f"Gitea: {subject}: rate limit exceeded: run again{when}") from error
-        hints = {401: " (is the token valid?)", 403: " (does the token have the permissions in docs/bot.md?)"}
+        hints = {401: " (is the token valid?)", 403: " (does the token have the permissions in docs/how-to/bot.md?)"}
         status = error.response.status_code
         raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error
     except httpx.HTTPError as error:

@@ -343,7 +343,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
 
 _HINTS = {
     401: "is the token valid?",
-    403: "does the token have the permissions in docs/bot.md?",
+    403: "does the token have the permissions in docs/how-to/bot.md?",
     404: "does the token have access?",
 }
 

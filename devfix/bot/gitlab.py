@@ -361,7 +361,10 @@ def _one_line_errors(subject: str) -> Iterator[None]:
     try:
         yield
     except GitlabError as error:
-        hint = {401: " (is the token valid?)", 403: " (does the token have the scope api and the role in docs/bot.md?)"}
+        hint = {
+            401: " (is the token valid?)",
+            403: " (does the token have the scope api and the role in docs/how-to/bot.md?)",
+        }
         hint_text = hint.get(error.response_code or 0, "")
         raise BotError(
             redacted(f"GitLab: {subject}: {error.response_code or ''} {error.error_message}{hint_text}")

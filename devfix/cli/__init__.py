@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 import click
 
 from devfix import __version__
-from devfix.cli._errors import Interrupted, report_errors
+from devfix.cli._color import add_color_option
+from devfix.cli._errors import CommandError, Interrupted, report_errors
 
 __all__ = ["cli", "main"]
 
@@ -32,6 +33,8 @@ _COMMANDS = {
     "bot": "Review and open pull requests in CI.",
     "migrate": "Fix device bugs in many repositories.",
     "completion": "Print a shell completion script.",
+    "clean": "Delete cached results.",
+    "help": "Show the help of a command.",
 }
 
 
@@ -45,6 +48,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"devfix.cli.commands.{cmd_name}").command
+        add_color_option(command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -55,7 +59,7 @@ class _LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
-            ctx.fail(_unknown(args[0]))
+            ctx.fail(_unknown_command(args[0]))
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -70,13 +74,12 @@ class _LazyGroup(click.Group):
             return super().invoke(ctx)
 
 
-def _unknown(name: str) -> str:
-    import difflib
+def _unknown_command(name: str) -> str:
+    from devfix.cli._suggestions import meant_command
 
     if os.path.lexists(name):
         return f"{name!r} is not a command; did you mean 'devfix check {name}'?"
-    close = difflib.get_close_matches(name, _COMMANDS, n=1)
-    return f"no such command {name!r}" + (f"; did you mean {close[0]!r}?" if close else "")
+    return f"no such command {name!r}{meant_command(name, _COMMANDS)}"
 
 
 _FIRST_STEPS = """\
@@ -88,7 +91,7 @@ devfix finds and repairs PyTorch device bugs. Begin with one of these:
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="devfix")
+@click.version_option(__version__, "-V", "--version", prog_name="devfix", message="%(prog)s %(version)s")
 def cli() -> None:
     """Find and fix PyTorch device bugs.
 
@@ -103,6 +106,9 @@ def cli() -> None:
     """
 
 
+add_color_option(cli)
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
     try:
@@ -114,9 +120,29 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         error.show()
         code = error.exit_code
     except BrokenPipeError:  # the reader of standard output has exited, as in ``devfix check . | head``
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         code = 1
+    code = _flushed(code or 0)
     if code == Interrupted.exit_code:
         # After a Ctrl-C inside ``exec`` (as in dataclasses), CPython exits by the signal; another ``exec`` resets this.
         exec("")
-    sys.exit(code or 0)
+    sys.exit(code)
+
+
+def _flushed(code: int) -> int:
+    """Write what standard output still holds, and return the exit code; Python would exit with 120 and a traceback."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_stdout()
+        return code or 1
+    except OSError as error:  # the disk is full
+        _discard_stdout()
+        if code in (0, 1):
+            CommandError(f"standard output: {error.strerror}").show()
+        return CommandError.exit_code
+    return code
+
+
+def _discard_stdout() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -14,6 +15,9 @@ __all__ = ["VERBOSE", "CommandError", "Interrupted", "report_errors"]
 
 VERBOSE = "devfix.verbose"  # key in ``click.Context.meta``
 
+
+#: What writing to a full disk, or beyond a limit, raises.
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 
 #: Raised by click 8.2 and later where a group is called without a command; its message is the group's help.
 _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
@@ -40,7 +44,8 @@ class UsageMistake(CommandError):
     """
 
     def __init__(self, error: click.UsageError) -> None:
-        message = error.format_message().removesuffix(".").replace(". Did you mean ", "; did you mean ")
+        message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
+        message = message.removesuffix(".").replace(". Did you mean ", "; did you mean ") + _meant(error)
         begins_a_sentence = message[:1].isupper() and message[1:2].islower()
         super().__init__(message[:1].lower() + message[1:] if begins_a_sentence else message)
         self.context = error.ctx
@@ -49,6 +54,20 @@ class UsageMistake(CommandError):
         super().show(file)
         if self.context is not None:
             click.echo(f"Try '{self.context.command_path} --help'.", file=file or sys.stderr)
+
+
+def _meant(error: click.UsageError) -> str:
+    """Return "; did you mean …?" for an unknown option or value; empty if nothing is similar."""
+    from devfix.cli._suggestions import meant_option, meant_value
+
+    if isinstance(error, click.NoSuchOption):
+        root = error.ctx and error.ctx.find_root()
+        group = root.command if root is not None else None
+        if root is None or not isinstance(group, click.Group):
+            return meant_option(error, {})
+        commands = {name: group.get_command(root, name) for name in group.list_commands(root)}
+        return meant_option(error, {name: command for name, command in commands.items() if command is not None})
+    return meant_value(error.message) if isinstance(error, click.BadParameter) else ""
 
 
 class Interrupted(CommandError):
@@ -94,6 +113,8 @@ def report_errors(context: click.Context) -> Iterator[None]:
             raise CommandError(str(error)) from error
         if isinstance(error, FileNotFoundError) and _is_cwd_deleted():
             raise CommandError("the current directory has been deleted: change to an existing one") from error
+        if isinstance(error, OSError) and error.filename is None and error.errno in _FULL:
+            raise CommandError(f"the output cannot be written: {error.strerror}") from error
         if context.meta.get(VERBOSE):
             import traceback
 

@@ -42,6 +42,14 @@ _OPTIONS = (
         help="Comma-separated rules to enable: codes, prefixes or names.",
     ),
     click.option(
+        "--extend-select",
+        multiple=True,
+        callback=_split,
+        shell_complete=complete_rules,
+        metavar="CODES",
+        help="Rules to enable in addition to those of the configuration.",
+    ),
+    click.option(
         "--ignore",
         multiple=True,
         callback=_split,
@@ -53,6 +61,13 @@ _OPTIONS = (
         "--severity",
         type=click.Choice(["error", "latent", "advice"]),
         help="Lowest severity to report (default: error).",
+    ),
+    click.option(
+        "--exclude",
+        multiple=True,
+        metavar="PATTERN",
+        help="Skip the files that match, in addition to those of the configuration: a pattern as in .gitignore"
+        " (repeatable).",
     ),
     click.option(
         "--force-exclude", is_flag=True, help="Apply configured exclusions even to paths on the command line."
@@ -73,20 +88,27 @@ _OPTIONS = (
         "--output-format",
         type=click.Choice(list(FORMATS)),
         default="text",
+        envvar="DEVFIX_OUTPUT_FORMAT",
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: text). Printed to standard output; to standard error if that has a diff.",
     ),
     click.option(
         "--output-file",
+        envvar="DEVFIX_OUTPUT_FILE",
         metavar="FILE",
         help="Write the report to FILE, and print the text report.",
     ),
-    click.option("--watch", is_flag=True, help="Run again whenever a file changes, until Ctrl-C."),
+    click.option("-w", "--watch", is_flag=True, help="Run again whenever a file changes, until Ctrl-C."),
     click.option("--statistics", is_flag=True, help="Show counts per rule instead of findings."),
     click.option(
         "-j", "--jobs", type=click.IntRange(min=1), metavar="N", help="Number of worker processes (default: all cores)."
     ),
-    click.option("--no-cache", is_flag=True, help="Do not read or write the cache."),
+    click.option(
+        "--no-cache", is_flag=True, envvar="DEVFIX_NO_CACHE", help="Do not read or write the cache (devfix clean)."
+    ),
+    click.option("--show-files", is_flag=True, help="Print the files that would be processed, and exit."),
+    click.option("--show-settings", is_flag=True, help="Print the configuration of this run as TOML, and exit."),
+    click.option("--exit-zero", is_flag=True, help="Exit with 0 although findings remain or files would change."),
     click.option("-q", "--quiet", count=True, help="Omit the summary, notes and fixed findings."),
     click.option(
         "-v",
@@ -95,7 +117,12 @@ _OPTIONS = (
         callback=_set_verbose,
         help="Show suppressed findings, and tracebacks of internal errors.",
     ),
-    click.option("--config", "config_file", type=click.Path(), metavar="FILE", help="Read [tool.devfix] from FILE."),
+    click.option(
+        "--config",
+        multiple=True,
+        metavar="FILE|KEY=VALUE",
+        help="Read [tool.devfix] from FILE; or set one key, as a line of TOML (repeatable).",
+    ),
     click.option("--isolated", is_flag=True, help="Ignore all configuration files."),
     trust_option,
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._color import is_for_people
 from devfix.cli._errors import CommandError
 from devfix.report.formats import FORMATS, render
 
@@ -177,7 +178,7 @@ def print_diff(patch: Patch, created: Collection[str] = ()) -> None:
     from devfix.vcs import unified_diff
 
     unified = unified_diff.unified(patch, created)
-    if not unified or not sys.stdout.isatty():
+    if not unified or not is_for_people():
         write_stdout(unified)
     elif os.environ.get("NO_COLOR"):
         write_stdout(terminal_diff.notebook_diff(patch) or unified)

@@ -33,6 +33,8 @@ class Request:
     diff: bool
     select: tuple[str, ...]
     ignore: tuple[str, ...]
+    extend_select: tuple[str, ...]
+    exclude: tuple[str, ...]
     severity: Severity | None
     unsafe_fixes: bool
     stdin_filename: str | None
@@ -42,6 +44,7 @@ class Request:
     jobs: int
     verbosity: int
     config_file: str | None
+    inline_config: tuple[str, ...]
     isolated: bool
     no_cache: bool
     trust_plugins: bool = False
@@ -49,6 +52,11 @@ class Request:
     force_exclude: bool = False
     staged: bool = False
     watch: bool = False
+    show_files: bool = False
+    show_settings: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
+    add_ignore: bool = False
     proof: ProofRequest | None = None
 
     @classmethod
@@ -61,6 +69,7 @@ class Request:
         jobs: int | None,
         quiet: int,
         verbose: int,
+        config: tuple[str, ...],
         diff: bool = False,
         unsafe_fixes: bool = False,
         **options: Any,
@@ -77,11 +86,17 @@ class Request:
             raise click.UsageError("'-' cannot be combined with other paths.")
         if options["stdin_filename"] is not None and _STDIN not in paths:
             raise click.UsageError("--stdin-filename requires the path '-'.")
-        if options["isolated"] and options["config_file"] is not None:
+        config_file, inline_config = _config(config)
+        if options["isolated"] and config_file is not None:
             raise click.UsageError("--isolated and --config are mutually exclusive.")
         if options.get("proof") is not None and _STDIN in paths:
             flag = "--trace" if options["proof"].trace else "--verify"
             raise click.UsageError(f"{flag} cannot run standard input: replace '-' by the script's path.")
+        shows = next((name for name in ("show_files", "show_settings", "add_ignore") if options.get(name)), "")
+        if shows and options["watch"]:
+            raise click.UsageError(f"--watch cannot be combined with --{shows.replace('_', '-')}.")
+        if options.get("add_ignore") and _STDIN in paths:
+            raise click.UsageError("--add-ignore cannot be used with standard input: replace '-' by paths.")
         if options["watch"]:
             _check_watch(paths, options.get("proof"), options["staged"])
         if options["since"] is not None or options["staged"]:
@@ -95,6 +110,8 @@ class Request:
             unsafe_fixes=unsafe_fixes,
             jobs=min(jobs or _cores(), _MAX_JOBS),
             verbosity=verbose - quiet,
+            config_file=config_file,
+            inline_config=inline_config,
             **options,
         )
 
@@ -107,6 +124,14 @@ class Request:
     def is_filter(self) -> bool:
         """Whether standard output is the fixed text of standard input."""
         return self.is_stdin and self.mode is Mode.APPLY
+
+
+def _config(given: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """Return the configuration file, if one is given, and the keys on the command line."""
+    files = [each for each in given if "=" not in each or os.path.lexists(each)]
+    if len(files) > 1:
+        raise click.UsageError(f"--config names two files, {files[0]} and {files[1]}; the key extend combines files.")
+    return next(iter(files), None), tuple(each for each in given if each not in files)
 
 
 def _check_changed(paths: tuple[str, ...], since: str | None, staged: bool, proof: ProofRequest | None) -> None:

@@ -16,10 +16,10 @@ from devfix.cli._progress import Progress, progress
 from devfix.cli._request import Request
 from devfix.cli._rule_names import known_rules
 from devfix.config import Settings
-from devfix.engine import fixpoint, write
+from devfix.engine import fixpoint, suppressions, write
 from devfix.engine.cache import Cache
 from devfix.engine.line_mapping import relocated
-from devfix.model import Finding, Outcome, Patch, Problem
+from devfix.model import Finding, Outcome, Patch, Problem, Status
 from devfix.report import Mode, Report
 from devfix.report.formats import FORMATS
 from devfix.report.positions import SourceTexts
@@ -33,6 +33,8 @@ __all__ = ["Request", "run"]
 
 def run(request: Request) -> int:
     """Run a request and return the exit code."""
+    if request.show_settings or request.show_files:
+        return _show(request)
     cache = None if request.no_cache or request.is_stdin else Cache(cache_folder())
     with interruptible(), closing(cache) if cache is not None else nullcontext():
         with progress(request.verbosity < 0) as told:
@@ -41,7 +43,31 @@ def run(request: Request) -> int:
             write_stdout(filtered)
         output = Output(request.output_format, request.output_file, request.statistics, request.verbosity)
         output.show(view, diff=request.diff, is_filter=request.is_filter)
-        return view.report.exit_code
+        return _exit_code(request, view.report)
+
+
+def _exit_code(request: Request, report: Report) -> int:
+    """Return the exit code of a report, as the options change it."""
+    code = report.exit_code
+    if request.exit_zero and code == 1 and not report.outcome.problems:
+        return 0
+    if request.exit_non_zero_on_fix and report.mode is Mode.APPLY and report.outcome.patch.files:
+        return code or 1
+    return code
+
+
+def _show(request: Request) -> int:
+    """Print the configuration or the files, and return the exit code."""
+    from devfix.cli import _showing
+
+    settings = _settings(request)
+    if request.show_settings:
+        return _showing.show_settings(_config_file(request), settings)
+    if request.force_exclude:
+        request = replace(request, paths=_without_excluded(request.paths, settings))
+    files, problems, _ = _files(request, settings)
+    code = _showing.show_files(files, problems)
+    return 2 if _has_missing_path(request, problems) else code
 
 
 def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, bytes | None]:
@@ -76,6 +102,10 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
         else:
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
+    if request.add_ignore:
+        outcome = _ignored(outcome, files)
+        report = Report(outcome, Mode.APPLY, has_missing_path=_has_missing_path(request, problems))
+        return View(report, SourceTexts(outcome.patch, files), Outcome(), None), None
     preview = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
         preview = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
@@ -92,6 +122,19 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     return View(report, texts, preview, proof), filtered
 
 
+def _ignored(outcome: Outcome, files: Sequence[SourceFile]) -> Outcome:
+    """Write comments that suppress the findings, and return the outcome with suppressed findings."""
+    pending = [each.finding for each in outcome.resolutions if each.status is not Status.SUPPRESSED]
+    patch, left, problems = suppressions.add_comments(files, pending)
+    written = write.land(Outcome(patch=patch, problems=problems))
+    refused = {change.path for change in patch.files} - {change.path for change in written.patch.files}
+    resolutions = tuple(
+        each if each.finding in left or each.finding.path in refused else replace(each, status=Status.SUPPRESSED)
+        for each in outcome.resolutions
+    )
+    return _with_problems(replace(outcome, resolutions=resolutions, patch=written.patch), written.problems)
+
+
 def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:
     def is_excluded(path: str) -> bool:
         return os.path.isfile(path) and sources.excluded(path, settings.exclude, settings.root)
@@ -99,16 +142,27 @@ def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, 
     return tuple(path for path in paths if not is_excluded(path))
 
 
+def _configured_paths(request: Request) -> tuple[str, ...]:
+    return (request.stdin_filename or os.curdir,) if request.is_stdin else request.paths
+
+
+def _config_file(request: Request) -> str | None:
+    return config.find(_configured_paths(request), request.config_file, request.isolated)
+
+
 def _settings(request: Request) -> Settings:
-    paths = (request.stdin_filename or os.curdir,) if request.is_stdin else request.paths
     local = partial(import_trusted, trust=request.trust_plugins)
-    settings = config.load(paths, known_rules(), request.config_file, request.isolated, local)
+    settings = config.load(
+        _configured_paths(request), known_rules(), request.config_file, request.isolated, local, request.inline_config
+    )
     known = known_rules()
     return config.override(
         settings,
         known,
         select=request.select,
+        extend_select=request.extend_select,
         ignore=request.ignore,
+        exclude=request.exclude,
         severity=request.severity,
         unsafe_fixes=request.unsafe_fixes,
     )

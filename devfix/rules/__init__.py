@@ -3,8 +3,8 @@
 In: the `Observations` of one program (`devfix.analysis`). Out: `Finding` objects with fixes. The package may import
 `devfix.model`, `devfix.sources`, `devfix.config` and `devfix.analysis` only; it loads ``codemods`` by name.
 
-``docs/own-rules.md`` has an example of a plugin rule. The names in ``__all__`` are public: they change only in a minor
-release, with an entry in the changelog. Everything else may change in any release.
+``docs/how-to/own-rules.md`` has an example of a plugin rule. The names in ``__all__`` are public: they change only in a
+minor release, with an entry in the changelog. Everything else may change in any release.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``TABLE`` says
 for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are true: a
-caller with an accelerator fails, or trains incorrectly, by a documented call.  ``docs/accuracy.md`` tells how they were
-measured.
+caller with an accelerator fails, or trains incorrectly, by a documented call.  ``docs/development/accuracy.md`` says
+how they were measured.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def import_trusted(names: Sequence[str], root: str, trust: bool = False) -> Mapp
 
 def leave_out(names: Sequence[str], root: str) -> None:
     """Print that the plugins of a repository were not loaded, for commands that never load them."""
-    _tell(names, root, "only check, apply, rules and explain load such code, if you trust it (docs/own-rules.md)")
+    _tell(names, root, "only check, apply, rules and explain load it, if you trust it (docs/how-to/own-rules.md)")
 
 
 def _is_trusted(root: str) -> bool:

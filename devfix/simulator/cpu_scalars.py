@@ -28,7 +28,7 @@ CPU_SCALAR_INPUTS: dict[str, frozenset[str]] = {
     # Fills by a copy, which accepts any source device; see special.py.
     "index_fill": _NONE,
     # Their kernels accept no CPU tensor (aten/src/ATen/native/cuda/Loss.cu, BinaryMiscOpsKernels.cu), as measured on a
-    # CUDA build: docs/conformance.md.
+    # CUDA build: docs/development/conformance.md.
     "binary_cross_entropy": _NONE,
     "mse_loss": _NONE,
     "smooth_l1_loss": _NONE,

@@ -2,7 +2,7 @@
 
 Most operators fail in their first inner call.  Composites that copy their result into ``out`` check it explicitly
 (``checkSameDevice`` in aten/src/ATen/native/LinearAlgebraUtils.h and others).  Of 1,218 calls with ``out=`` on another
-device, PyTorch 2.13 accepts only those of the two operators in :data:`_ANY_DEVICE` (docs/conformance.md).
+device, PyTorch 2.13 accepts only those of the two operators in :data:`_ANY_DEVICE` (docs/development/conformance.md).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from ctypes import string_at
 from typing import Any, NamedTuple
 
 import torch
@@ -280,8 +281,9 @@ class Choices:
         with _disable_current_modes(), torch._C.DisableTorchFunction(), torch.no_grad():
             try:
                 flat = tensor.detach().reshape(-1)
-                flat = flat[:: max(1, -(-flat.numel() // self._MAX_ELEMENTS))].contiguous()
-                return bytes(flat.view(torch.uint8).numpy()) if flat.numel() else b""
+                flat = flat[:: max(1, -(-flat.numel() // self._MAX_ELEMENTS))].resolve_conj().resolve_neg().contiguous()
+                on_host = flat.device.type == "cpu" and flat.data_ptr()  # without NumPy: there may be none
+                return string_at(flat.data_ptr(), flat.nbytes) if on_host else b""
             except (RuntimeError, TypeError, NotImplementedError):  # a sparse or nested tensor, or one without numbers
                 return b""
 

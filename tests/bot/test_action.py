@@ -139,3 +139,22 @@ def test_what_only_counts_is_no_input(step):
 
     assert (done.returncode, outputs, "Traceback" in done.stderr) == (2, {}, False)
     assert "args must not contain --statistics" in done.stdout
+
+
+def test_a_missing_path_is_2_and_the_others_are_processed(step, repository):
+    (repository.tree / "train.py").write_text(BROKEN)
+
+    done, outputs, summary = step(paths="train.py missing.py")
+
+    assert done.returncode == 2
+    assert (done.stdout + done.stderr).count("missing.py: no such file or folder") == 1
+    assert outputs["findings-count"] == "1" and Path(outputs["diff-file"]).read_text()
+    assert "DEV" in summary and "missing.py" in summary
+
+
+def test_an_earlier_report_is_not_taken_for_the_one_of_a_run_that_fails(step):
+    assert step()[0].returncode == 0
+
+    done, outputs, summary = step(args="--no-such-option")
+
+    assert (done.returncode, outputs, summary) == (2, {}, "")

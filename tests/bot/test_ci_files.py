@@ -1,4 +1,4 @@
-"""action.yml, the hooks and the workflows of docs/ci hold to their hosts' schemas, and to what docs/bot.md says."""
+"""action.yml, the hooks and the workflows of docs/ci hold to their hosts' schemas, and to docs/how-to/bot.md."""
 
 from __future__ import annotations
 

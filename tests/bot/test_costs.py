@@ -96,7 +96,7 @@ def test_lines_that_are_slow_to_compare_are_posted_in_seconds(post):
     assert seconds < LIMIT_S
 
 
-@pytest.mark.parametrize(("count", "code"), [(50, 0), (51, 2)])
+@pytest.mark.parametrize(("count", "code"), [pytest.param(50, 0, marks=pytest.mark.thorough), (51, 2)])
 def test_many_files_are_posted_in_seconds_or_refused(post, count, code):
     before = {f"net{number}.py": b"1\n" * 20_000 for number in range(count)}
     after = {name: text + b"x = 1\n" for name, text in before.items()}

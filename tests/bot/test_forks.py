@@ -124,6 +124,7 @@ def test_the_fork_may_belong_to_an_organization(plan, migrate, github):
     assert github.bodies("POST", "/repos/lab/nets/forks") == [{"organization": "bots"}]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("archived", "refusal", "owner", "words"),
     [

@@ -58,6 +58,7 @@ class Calls:
         return getattr(self._forge, name)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("connect", [github, gitlab, gitea])
 def test_each_method_of_a_client_sends_what_its_forge_describes(connect, pushed):
     api, client, number = connect(pushed)

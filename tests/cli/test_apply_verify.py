@@ -139,6 +139,7 @@ def test_of_two_edits_in_one_line_only_the_wrong_one_is_dropped(apply, project):
     assert (code, "2 fixed, 1 not fixed" in out) == (1, True)
 
 
+@pytest.mark.thorough
 def test_two_edits_are_dropped_where_one_is_not_enough(apply, project):
     (project / "train.py").write_text(TRAIN)
 

@@ -93,6 +93,7 @@ def test_files_done_and_the_current_one_are_shown_and_removed(terminal, files):
     assert shown.endswith("\x1b[2K"), "the line is erased"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [

@@ -24,10 +24,10 @@ HEAVY = (
 def test_the_version(outside):
     result = outside("--version")
 
-    assert (result.code, result.stdout.decode()) == (0, f"devfix, version {__version__}\n")
+    assert (result.code, result.stdout.decode()) == (0, f"devfix {__version__}\n")
 
 
-@pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["explain", "DEV101"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["--version"], ["-V"], ["--help"], ["explain", "DEV101"]], ids=" ".join)
 def test_quick_commands_import_nothing_heavy(environment, arguments):
     program = (
         "import sys\n"

@@ -87,6 +87,7 @@ def test_what_apply_would_do_is_proved_and_nothing_is_written(inside, project):
     assert contents(project) == before
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_patch_is_refused(verify, project, name):
     old, new, word = WRONG[name]

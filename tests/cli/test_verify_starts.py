@@ -122,6 +122,7 @@ def test_a_script_that_asks_for_the_variables_of_torchrun_gets_them(verify, patc
     assert any("torchrun" in note for note in document["notes"])
 
 
+@pytest.mark.thorough
 def test_a_script_that_can_do_without_torchrun_is_started_without(verify, patched, project):
     optional = "import os\nassert 'RANK' not in os.environ, 'distributed'\n" + CUDA
     folder = patched(project, train_py=optional)
@@ -222,6 +223,7 @@ def test_the_folder_that_is_copied_can_be_named(verify, patched, project):
 
 
 # --- devices ----------------------------------------------------------------------------------------------------------
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("device", "text", "kind", "why"),
     [
@@ -254,6 +256,7 @@ def test_several_devices(verify, patched, project):
     assert "cuda:1" in document["reason"]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("device", ["cuda", "mps", "xpu"])
 def test_a_real_device_that_is_not_there_is_named(verify, project, device):
     there = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": torch.xpu}

@@ -1,7 +1,7 @@
 """Hold the simulated device to what a CUDA build of PyTorch says.
 
     python tests/conformance/compare.py                            # against the recording for the installed PyTorch
-    python tests/conformance/compare.py --table docs/conformance.md
+    python tests/conformance/compare.py --table docs/development/conformance.md
     python tests/conformance/compare.py --against FILE.json --only add
 
 The expected side is a recording made by ``record.py``: one from a real GPU (tests/data/cuda) if there is one, else one

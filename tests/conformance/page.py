@@ -1,4 +1,4 @@
-"""docs/conformance.md: how far to trust the simulated device, in figures."""
+"""docs/development/conformance.md: how far to trust the simulated device, in figures."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def page(expected: Expected, found: Comparison, opinions: Iterable[str] = ()) ->
     lines = ["# Conformance", "", summary(expected, found), ""]
     if not expected.real:
         lines += [_STANDIN, ""]
-    lines += ["Made by `nox -s conformance -- --table docs/conformance.md`.", "", *_by_kind(found), ""]
+    lines += ["Made by `nox -s conformance -- --table docs/development/conformance.md`.", "", *_by_kind(found), ""]
     lines += [
         "## Disagreements",
         "",

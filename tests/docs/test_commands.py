@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 import pytest
+import transcripts
 import yaml
 
 from devfix.cli import cli
@@ -24,9 +25,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted(
-    [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/reference/*.md"), *ROOT.glob("docs/errors/*.md")]
-)
+PAGES = transcripts.pages()
 BLOCK = re.compile(r"^```([\w-]+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`\n]+)`")
 PARSERS = {
@@ -91,7 +90,7 @@ def test_every_block_of_code_parses(page):
 def test_the_plans_of_the_page_are_read(tmp_path):
     from devfix.migrate import plan
 
-    blocks = BLOCK.findall((ROOT / "docs" / "migrate.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs" / "how-to" / "migrate.md").read_text(encoding="utf-8"))
     shown = [body for language, body in blocks if language == "toml"]
     (tmp_path / "envs" / "lab" / "bin").mkdir(parents=True)
     (tmp_path / "envs" / "lab" / "bin" / "python").symlink_to(sys.executable)
@@ -106,7 +105,7 @@ def test_the_plans_of_the_page_are_read(tmp_path):
 
 
 def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):
-    blocks = BLOCK.findall((ROOT / "docs" / "own-rules.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs" / "how-to" / "own-rules.md").read_text(encoding="utf-8"))
     rule, _, tests = [body for language, body in blocks if language == "python"]
     (tmp_path / "acme_rules.py").write_text(rule, encoding="utf-8")
     (tmp_path / "test_acme.py").write_text(tests, encoding="utf-8")
@@ -125,7 +124,7 @@ def test_the_rule_of_the_page_passes_the_tests_of_the_page(tmp_path):
 
 
 def test_the_rule_of_the_page_that_subscribes_finds_and_fixes():
-    blocks = BLOCK.findall((ROOT / "docs" / "own-rules.md").read_text(encoding="utf-8"))
+    blocks = BLOCK.findall((ROOT / "docs" / "how-to" / "own-rules.md").read_text(encoding="utf-8"))
     body = [body for language, body in blocks if language == "python"][1]
     module = types.ModuleType("acme_pinned")
     exec(compile(body, "acme_pinned.py", "exec"), sys.modules.setdefault("acme_pinned", module).__dict__)

@@ -5,18 +5,26 @@ import subprocess
 import sys
 from pathlib import Path
 
+import moved_pages
 import pytest
 import reference_pages
+import transcripts
 
-from devfix import config
+from devfix import __version__, config
 from devfix.cli import cli
+from devfix.report.formats import FORMATS
 from devfix.rules import registry
 from devfix.verify.verdict import VERDICTS
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 KNOWN = {rule.code: rule.name for rule in registry.all_rules()}
-PAGES = sorted([*DOCS.glob("*.md"), *DOCS.glob("reference/*.md"), *DOCS.glob("errors/*.md"), *ROOT.glob("*.md")])
+PAGES = transcripts.pages()
 CONFIGURATION = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
 
 
@@ -55,14 +63,24 @@ def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
     assert 'id="cmdoption-devfix-apply-diff"' in commands, "options are entries of their own"
     for code in KNOWN:
         assert (tmp_path / "site" / "reference" / "rules" / f"{code}.html").exists()
+    for old, new in moved_pages.MOVED.items():
+        assert f'content="0; url={new}.html"' in (tmp_path / "site" / f"{old}.html").read_text(encoding="utf-8")
+        assert (tmp_path / "site" / f"{new}.html").exists()
+    listed = (tmp_path / "site" / "llms.txt").read_text(encoding="utf-8")
+    assert {
+        path for path in re.findall(r"\]\((\S+\.html)\)", listed) if not (tmp_path / "site" / path).exists()
+    } == set()
+    assert "(how-to/traceback.html): This page leads from an error message to its repair." in listed
+    everything = (tmp_path / "site" / "llms-full.txt").read_text(encoding="utf-8")
+    assert everything.count("\n# DEV") == len(KNOWN), "each rule once"
+    for page in DOCS.glob("*/*.md"):
+        assert f"({page.relative_to(DOCS).with_suffix('').as_posix()}.html)" in listed
 
 
 def test_every_key_of_the_configuration_has_its_paragraph():
     described = re.findall(r"^### `([\w-]+)`$", CONFIGURATION, re.MULTILINE)
 
-    assert sorted(described) == sorted(config._KEYS), (
-        "docs/reference/configuration.md describes each key under its name"
-    )
+    assert sorted(described) == sorted(config.KEYS), "docs/reference/configuration.md describes each key under its name"
 
 
 def test_the_configuration_that_is_shown_is_valid(tmp_path):
@@ -79,6 +97,52 @@ def test_every_verdict_is_told():
     words = (DOCS / "reference" / "words.md").read_text(encoding="utf-8")
 
     assert sorted(re.findall(r"^\| `([\w-]+)` \|", words, re.MULTILINE)) == sorted(VERDICTS)
+
+
+def test_the_changelog_has_the_version_with_its_date_and_known_groups():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = re.findall(r"^## (.*)$", text, re.MULTILINE)
+
+    assert versions[0] == "Unreleased"
+    assert re.fullmatch(rf"{re.escape(__version__)} - \d{{4}}-\d\d-\d\d", versions[1])
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= {
+        "Added",
+        "Changed",
+        "Deprecated",
+        "Removed",
+        "Fixed",
+        "Security",
+    }
+
+
+def test_every_extra_for_users_has_its_row():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    page = (DOCS / "how-to" / "install.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z]+)` \|", page, re.MULTILINE)
+
+    assert sorted(rows) == sorted(extras.keys() - {"browser", "dev", "docs", "test"})
+    for page in PAGES:
+        named = re.findall(r"devfix\[([a-z,]+)\]", page.read_text(encoding="utf-8"))
+        assert {extra for names in named for extra in names.split(",")} <= extras.keys(), page.name
+
+
+def test_every_output_format_has_its_row():
+    page = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    table = page[page.index("| format |") : page.index("\n\nReports")]
+
+    assert sorted(re.findall(r"`(\w+)`", "".join(row.split("|")[1] for row in table.splitlines()))) == sorted(FORMATS)
+
+
+def test_the_first_figure_of_the_accuracy_page_is_that_of_real_bugs():
+    """The page gives the sums of the table that was measured."""
+    page = (DOCS / "explanation" / "accuracy.md").read_text(encoding="utf-8")
+    measured = (DOCS / "development" / "accuracy.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (application|library): .*? \| (\d+) \| (\d+) \(.*?\| (\d+) \(", measured, re.MULTILINE)
+    bugs, found, repaired = (sum(int(row[column]) for row in rows) for column in (1, 2, 3))
+
+    first = re.findall(r"\d+", page)[:5]
+    assert len(rows) == 2
+    assert first == [str(n) for n in (bugs, found, 100 * found // bugs, repaired, 100 * repaired // bugs)]
 
 
 def test_every_command_has_its_exit_codes():

@@ -10,7 +10,7 @@ from devfix.models.stub_language import ROOTS, parse_stub
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "development" / "stubs.md").read_text(encoding="utf-8")
-USERS = (DOCS / "models.md").read_text(encoding="utf-8")
+USERS = (DOCS / "how-to" / "models.md").read_text(encoding="utf-8")
 CHAPTERS = {"Words for parameters": PARAMETER_WORDS, "Words for results": RESULT_WORDS, "Classes and roots": ROOTS}
 
 

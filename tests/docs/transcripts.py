@@ -3,9 +3,10 @@
 A page shows files and commands.  ``<!-- file: train.py -->`` ahead of a fenced block names the file that the block is,
 ``<!-- folder: PATH -->`` brings the files of a folder of the repository.  A block of ``console`` holds commands behind
 ``$`` with their output, all in one folder, from the top of the page to its end; a line ``…`` stands for any lines.
-``<!-- not run -->`` ahead of a block leaves it out.
+``<!-- not run -->`` ahead of a block leaves it out; ``<!-- fresh -->`` names one that prepares an environment, which
+only ``fresh.py`` runs.
 
-    python tests/docs/transcripts.py docs/tutorial.md
+    python tests/docs/transcripts.py docs/tutorials/first-repair.md
 
 writes what the commands print now into the page.
 """
@@ -24,12 +25,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+_GENERATED = ("docs/reference/rules/", "docs/reference/schemas/")  # by docs/reference_pages
 _BLOCK = re.compile(
     r"(?:<!-- (?P<mark>[^\n]*?) -->\n)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
 )
 _NUMBER = re.compile(r"(\d+\.\d{3,})")
 _INTERPRETER = re.compile(r"(device .*, )/\S*/bin/python[\d.]*")
 _VERSION = re.compile(r"\bPython 3\.\d+\.\d+")
+#: The terminal and the author that the pages show.
+TERMINAL = {
+    "PYTHONUNBUFFERED": "1",
+    "COLUMNS": "88",
+    "CUDA_VISIBLE_DEVICES": "",
+    "NO_COLOR": "1",
+    "GIT_AUTHOR_NAME": "Ann",
+    "GIT_AUTHOR_EMAIL": "ann@example.org",
+    "GIT_COMMITTER_NAME": "Ann",
+    "GIT_COMMITTER_EMAIL": "ann@example.org",
+}
 _BUILD = re.compile(r"\btorch( +)(\d+\.\d+\.\d+)(\+\w+)?(, built for [^,\n]*)?")
 
 
@@ -53,8 +66,14 @@ class Step:
             shutil.copytree(ROOT / self.folder, here, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
 
 
-def steps(page: str) -> Iterator[Step]:
-    """What a page asks for, in its order."""
+def pages() -> list[Path]:
+    """Return the pages that are written by hand: those at the root, and those below docs."""
+    found = (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
+    return sorted(page for page in found if not page.relative_to(ROOT).as_posix().startswith(_GENERATED))
+
+
+def steps(page: str, *, fresh: bool = False) -> Iterator[Step]:
+    """What a page asks for, in its order; with ``fresh``, also the blocks that prepare the environment."""
     for block in _BLOCK.finditer(page):
         mark = block["mark"] or ""
         if mark.startswith("file: "):
@@ -62,7 +81,8 @@ def steps(page: str) -> Iterator[Step]:
             continue
         if mark.startswith("folder: "):
             yield Step(folder=mark.removeprefix("folder: "))
-        if block["language"] == "console" and mark != "not run":
+        left_out = {"not run"} if fresh else {"not run", "fresh"}
+        if block["language"] == "console" and mark not in left_out:
             yield from _commands(block["body"], block.start("body"))
 
 
@@ -83,23 +103,15 @@ def run(command: str, folder: Path) -> str:
     There is no accelerator; the interpreter, its version and the build of torch are those of the pages.
     """
     environment = {
-        **os.environ,
+        **TERMINAL,
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
-        "PYTHONUNBUFFERED": "1",
         "DEVFIX_CACHE_DIR": str(folder.parent / "cache"),
-        "COLUMNS": "88",
-        "CUDA_VISIBLE_DEVICES": "",
-        "NO_COLOR": "1",
-        "GIT_AUTHOR_NAME": "Ann",
-        "GIT_AUTHOR_EMAIL": "ann@example.org",
-        "GIT_COMMITTER_NAME": "Ann",
-        "GIT_COMMITTER_EMAIL": "ann@example.org",
     }
     done = subprocess.run(
         ["bash", "-c", command],
         cwd=folder,
-        env=environment,
+        env={**os.environ, **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -107,7 +119,12 @@ def run(command: str, folder: Path) -> str:
         timeout=120,
         check=False,
     )
-    printed = _BUILD.sub(r"torch\1\2+cpu", _INTERPRETER.sub(r"\1.venv/bin/python", done.stdout))
+    return as_shown(done.stdout)
+
+
+def as_shown(printed: str) -> str:
+    """What a command printed, with the interpreter, the version and the build of torch of the pages."""
+    printed = _BUILD.sub(r"torch\1\2+cpu", _INTERPRETER.sub(r"\1.venv/bin/python", printed))
     lines = _VERSION.sub("Python 3.11.7", printed).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
 

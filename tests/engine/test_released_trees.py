@@ -26,6 +26,7 @@ def files(write):
     return write(shared=SHARED, head=HEAD, **named, **package)
 
 
+@pytest.mark.thorough
 def test_the_outcome_does_not_depend_on_released_trees(files, monkeypatch):
     expected = apply(files, settings())
     released: list[str] = []

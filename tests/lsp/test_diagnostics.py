@@ -164,6 +164,7 @@ def test_what_the_client_cannot_show_is_in_the_message(write, editor):
     ]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("encoding", "column"), [("utf-8", 12), ("utf-16", 10), ("utf-32", 9), (None, 10)])
 def test_columns_are_counted_as_the_client_counts(write, editor, encoding, column):
     write({"train.py": TRAIN.replace("x = torch", "a = '🙂'; x = torch")})

@@ -34,6 +34,7 @@ from devfix.cli import main; main(["lsp", "--stdio"])
 DONE = 120  # seconds
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_the_verdict_is_shown_and_given_back(write, desk):
     write({"train.py": BROKEN})

@@ -83,12 +83,24 @@ def test_from_init_to_records(devfix, repositories, tmp_path):
     assert again.stderr.splitlines()[-1].endswith("6 from earlier runs")
 
 
+def test_results_are_on_standard_output_and_the_rest_on_standard_error(devfix, repositories):
+    done = devfix("migrate", "all", "-j", "2")
+
+    lines = done.stdout.splitlines()
+    assert sorted(line.split()[1] for line in lines[:-1]) == [name for name, _ in OUTCOMES]
+    assert lines[-1] == "6 repositories, 2 fixed, 4 clean"
+    assert done.stderr == "devfix-migrate/ contains 2 patches (git apply), records.jsonl and migrate.log\n"
+    assert devfix("migrate", "all", "-qq").stdout == ""
+
+
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["kill -9", "Ctrl-C"])
 def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, ending):
     command = [sys.executable, "-m", "devfix", "migrate", "all", "-j", "2"]
     environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "DEVFIX_TEST_MARK": str(tmp_path)}
-    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as running:
-        running.stderr.readline()  # one is done
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        running.stdout.readline()  # one is done
         running.send_signal(ending)
         told = running.stderr.read()
     assert running.returncode == (-signal.SIGKILL if ending == signal.SIGKILL else 130)
@@ -100,28 +112,35 @@ def test_what_was_done_is_done_after_a_kill(devfix, repositories, tmp_path, endi
 
     done = devfix("migrate", "all", "-j", "2")
 
-    assert f"{len(kept)} from earlier runs" in done.stderr
+    assert f"{len(kept)} from earlier runs" in done.stdout
     resumed = rows(tmp_path)
     assert [(each["name"], each["outcome"]) for each in resumed] == OUTCOMES
     assert all(each in resumed for each in kept)
     assert not list((tmp_path / "cache" / "worktrees").rglob("*.py"))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("seconds", [0.0, 0.15, 0.3, 0.5])
 def test_ctrl_c_at_the_terminal_is_quiet_from_the_start(repositories, tmp_path, seconds):
     command = [sys.executable, "-m", "devfix", "migrate", "all", "-j", "2"]
     environment = {**os.environ, "DEVFIX_CACHE_DIR": str(tmp_path / "cache"), "DEVFIX_TEST_MARK": str(tmp_path)}
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
     ) as running:
         deadline = time.monotonic() + 20
         while len(marked(tmp_path)) < 2 and time.monotonic() < deadline:  # the process that workers fork from is there
             time.sleep(0.02)
         time.sleep(seconds)
         os.killpg(running.pid, signal.SIGINT)
-        told = running.stderr.read()
+        told, results = running.stderr.read(), running.stdout.read()
 
-    assert running.returncode == 130 or "6 repositories, 2 fixed, 4 clean" in told, told
+    assert running.returncode == 130 or "6 repositories, 2 fixed, 4 clean" in results, told
     assert "Traceback" not in told and "KeyboardInterrupt" not in told
     assert_workers_end(tmp_path)
 
@@ -256,12 +275,13 @@ def test_retry_repeats_the_failures_that_match(devfix, repositories, tmp_path):
     (repositories / "r2").rename(tmp_path / "late")
 
     assert "no failed repository matches" in devfix("migrate", "retry", "--stage", "scan").stderr
-    told = devfix("migrate", "retry", "--match", "late", code=1).stderr
+    told = devfix("migrate", "retry", "--match", "late", code=1).stdout
 
     assert "2 clean, 1 failed, 2 from earlier runs" in told
     assert "2 clean" in devfix("migrate", "status").stdout
 
 
+@pytest.mark.thorough
 def test_a_damaged_state_costs_the_damaged_entries(devfix, repositories, tmp_path):
     devfix("migrate", "all")
     path = tmp_path / "devfix-migrate" / "state.log"
@@ -272,7 +292,7 @@ def test_a_damaged_state_costs_the_damaged_entries(devfix, repositories, tmp_pat
     done = devfix("migrate", "all")
 
     assert "1 entry is damaged; these repositories are processed again" in done.stderr
-    assert done.stderr.splitlines()[-1] == "6 repositories, 2 fixed, 4 clean, 5 from earlier runs"
+    assert done.stdout.splitlines()[-1] == "6 repositories, 2 fixed, 4 clean, 5 from earlier runs"
 
 
 def test_a_state_that_is_not_there_is_told(devfix):
@@ -287,6 +307,7 @@ def test_help_lists_the_subcommands(devfix):
     assert all(name in told for name in ("init", "status", "retry", "report", "open", "merge", "close"))
 
 
+@pytest.mark.thorough
 def test_results_go_to_a_shared_folder(devfix, repositories, tmp_path):
     devfix("migrate", "all", "--results", "shared")
 
@@ -294,4 +315,4 @@ def test_results_go_to_a_shared_folder(devfix, repositories, tmp_path):
     assert not list((tmp_path / "devfix-migrate" / "patches").iterdir())
     lines = devfix("migrate", "report", "--output-format", "jsonl").stdout.splitlines()
     assert [bool(json.loads(line)["patch"]) for line in lines] == [number % 3 == 0 for number in range(6)]
-    assert "6 from earlier runs" in devfix("migrate", "all", "--results", "shared").stderr
+    assert "6 from earlier runs" in devfix("migrate", "all", "--results", "shared").stdout

@@ -120,6 +120,7 @@ def test_two_workers_are_two_processes(tmp_path, jobs):
     assert 1 <= len(processes) <= jobs
 
 
+@pytest.mark.thorough
 def test_a_script_that_hangs_ends_with_its_worker_and_leaves_nothing_in_the_way(tmp_path, make, broken):
     hangs = f"import time\n{broken}\ntime.sleep(3600)\n"
     make(tmp_path / "project", {"hangs.py": hangs})

@@ -4,6 +4,8 @@ import shutil
 import sys
 from dataclasses import replace
 
+import pytest
+
 from devfix.migrate.disk import is_full
 from devfix.migrate.engines.local import LocalEngine
 from devfix.migrate.mirrors import Mirror
@@ -71,6 +73,7 @@ def test_a_virtual_environment_of_the_user_is_used(repository):
     assert find_python(found) == str(repository / ".venv" / "bin" / "python")
 
 
+@pytest.mark.thorough
 def test_a_repository_with_thousands_of_folders_in_each_other_stops_no_other(task, repository, git, tmp_path):
     deep(repository, git, 1100)
 

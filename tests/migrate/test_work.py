@@ -391,6 +391,7 @@ def test_the_default_branch_is_not_a_place_for_patches(task, remote, git):
     assert git("rev-parse", "main", cwd=remote) == before
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "attributes",
     ["*.py eol=crlf", "*.py ident", "*.py text eol=crlf ident", "*.py text=auto", "*.py working-tree-encoding=UTF-16"],
@@ -622,6 +623,7 @@ def test_a_script_that_is_not_there_is_told(task):
     assert "nowhere.py does not exist" in record.reason
 
 
+@pytest.mark.thorough
 def test_what_needs_too_much_memory_costs_itself(task, repository, commit):
     lines = "".join(f"TABLE.append([first_{n}, 0.25, 0.5])\n" for n in range(60_000))
     commit(repository, {"table.py": f"import torch\nTABLE = []\n{lines}"})

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 from rich.console import Console
 
 from devfix import sources
@@ -134,9 +135,32 @@ def test_a_line_that_is_not_as_it_was_has_no_carets():
     assert [line for line in lines if "^" in line] == ["    |         ^^^^^^^^^^^^^^^^"]
 
 
-@given(st.integers(40, 220), st.lists(st.tuples(st.integers(0, 30), st.integers(1, 40)), min_size=1, max_size=4))
-def test_no_line_is_longer_than_the_terminal_and_no_word_is_broken(width, shapes):
-    rows = [f"x{'y' * (start % 7)} = call{number}({'a, ' * start}b)\n" for number, (start, _) in enumerate(shapes)]
+WIDE = 'print("損失 🙂", f(名前)); x = misplaced(4)\n'
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_carets_stand_below_wide_characters(width):
+    row, carets, *_ = shown(width, (event_of(WIDE, 1, "misplaced(4)", "created here, and used below " * 3),), WIDE)[2:]
+
+    assert cell_len(carets[: carets.index("^")]) == cell_len(row[: row.index("misplaced")])
+    assert carets.count("^") == len("misplaced(4)")
+
+
+def test_carets_below_a_wide_expression_are_as_wide():
+    carets = shown(60, (event_of(WIDE, 1, "f(名前)", "created here, and used below " * 3),), WIDE)[3]
+
+    assert carets.count("^") == cell_len("f(名前)") == 7
+
+
+@given(
+    st.integers(40, 220),
+    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 40)), min_size=1, max_size=4),
+    st.sampled_from(["a", "名", "🙂", "é"]),
+)
+def test_no_line_is_longer_than_the_terminal_and_no_word_is_broken(width, shapes, letter):
+    rows = [
+        f"x{'y' * (start % 7)} = call{number}({f'{letter!r}, ' * start}b)\n" for number, (start, _) in enumerate(shapes)
+    ]
     source = "".join(rows)
     events = tuple(
         event_of(source, number, f"call{number - 1}", " ".join(["moved"] * words))
@@ -145,7 +169,7 @@ def test_no_line_is_longer_than_the_terminal_and_no_word_is_broken(width, shapes
 
     lines = shown(width, events, source)
 
-    assert max(map(len, lines[1:])) <= width
+    assert max(map(cell_len, lines[1:])) <= width
     words = " ".join(line.replace("^", " ").partition(" | ")[2] for line in lines).split()
     assert words.count("moved") == sum(count for _, count in shapes)
 

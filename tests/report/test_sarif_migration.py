@@ -66,6 +66,7 @@ def test_hostile_records_are_a_valid_log():
     log([migrations.hostile(0)])
 
 
+@pytest.mark.thorough
 def test_the_command_writes_it(tmp_path):
     repository = tmp_path / "nets"
     case = ROOT / "corpus" / "batch_not_moved" / "nested_tuple" / "broken" / "siamese.py"

@@ -40,6 +40,15 @@ def make(tmp_path, losses=(0.9, 0.7, 0.8, 0.5), patched=None, status="fixed", me
     )
 
 
+def test_runs_without_device_checks_are_explained_where_they_are_shown(tmp_path):
+    proof = make(tmp_path)
+    unchecked = dataclasses.replace(proof.verdict, reference="original/unchecked")
+    told = "note: original/unchecked: run on a simulated device that does not check where tensors are"
+
+    assert "unchecked" not in shown(proof)
+    assert told in shown(dataclasses.replace(proof, verdict=unchecked))
+
+
 def shown(proof, **options):
     target = io.StringIO()
     verdict.show(proof, Console(file=target, width=120, **options))

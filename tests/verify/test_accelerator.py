@@ -171,6 +171,7 @@ def test_a_run_on_a_real_device_keeps_every_promise(tmp_path: Path, monkeypatch:
     assert found.all_operations > 0
 
 
+@pytest.mark.thorough
 def test_a_run_on_a_real_device_that_hangs_is_stopped(tmp_path: Path) -> None:
     started = time.monotonic()
     found = run("train.py", [], "cuda", project(tmp_path, "import time\ntime.sleep(600)\n"), timeout=8.0)

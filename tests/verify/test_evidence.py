@@ -147,6 +147,7 @@ def test_right_repairs_of_an_evaluation_are_fixed(patch: str, tmp_path: Path, or
     assert found.status == "fixed", found.reason
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("patch", WRONG)
 def test_patches_that_spoil_something_else_are_refused(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     patched, status = WRONG[patch]
@@ -409,6 +410,7 @@ train()
 PLACED = edited("torch.tensor([1.0, 2.0])", "torch.tensor([1.0, 2.0], device=device)", LATE)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -432,6 +434,7 @@ def test_times_are_no_results(tmp_path: Path) -> None:
     assert found.status == "fixed", found.reason
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     "started",
     [
@@ -553,6 +556,7 @@ STEP_ON_THE_CPU = """\
 """
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("old", "new", "status", "reason"),
     [

@@ -23,6 +23,7 @@ def printed(found: Run) -> list[str]:
     return [line for line in found.output.splitlines() if "Warning" not in line]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("feature", FEATURES)
 def test_a_feature_works_on_every_device(feature: str, tmp_path: Path) -> None:
     plain = once(tmp_path, feature, "cpu", unobserved=True)

@@ -164,6 +164,7 @@ HARM = {
 }
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", HARM)
 def test_harm_has_one_clear_outcome(name: str, python: str, tmp_path: Path) -> None:
     source, outcome = HARM[name]
@@ -184,6 +185,7 @@ WAITING = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WAITING)
 def test_what_never_ends_is_stopped_for_time(name: str, python: str, tmp_path: Path) -> None:
@@ -229,6 +231,7 @@ TAKING = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("what", TAKING)
 def test_what_takes_too_much_is_stopped(what: str, python: str, tmp_path: Path) -> None:

@@ -135,6 +135,7 @@ def test_a_readable_home_still_has_no_hidden_files(tmp_path: Path, home: Path) -
     completes(tmp_path, source, data, key, token, allow_read=[str(home)])
 
 
+@pytest.mark.thorough
 def test_a_project_with_an_environment_in_the_home_folder_works(tmp_path: Path, home: Path) -> None:
     """The environment is not copied, and stays at its place in the project; the rest there is the copy."""
     folder = project(home / "work", "SIZE = 1\n", "model.py")

@@ -380,6 +380,7 @@ with torch.inference_mode():
 """
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("old", "new", "status"),
     [
@@ -484,6 +485,7 @@ def test_a_checkpoint_that_cannot_be_read_without_an_accelerator(tmp_path: Path)
     assert found.runs["original/device"].failure.family == "load"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("after", ["continue", "break", "sys.exit(0)"])
 def test_an_error_that_the_script_catches_is_an_error(tmp_path: Path, after: str) -> None:
     def caught(source: str) -> str:

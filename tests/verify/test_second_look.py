@@ -99,6 +99,7 @@ def test_what_is_within_the_tolerance_needs_no_second_look(proved: Proved) -> No
     assert not [name for name in found.runs if "float64" in name]
 
 
+@pytest.mark.thorough
 def test_a_difference_that_float64_takes_away_was_rounding(proved: Proved) -> None:
     found = proved(1e-3, 1e-9)
 

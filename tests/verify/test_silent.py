@@ -152,6 +152,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, R
     return found
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     ("source", "patched", "words"),
     [pytest.param(STALE_HEAD, *case, id=name) for name, case in WRONG_HEAD.items()]
@@ -169,6 +170,7 @@ def test_a_repair_that_changes_more_of_the_training_is_refused(
     assert "\n" not in found.reason
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("patch", RIGHT_HEAD)
 def test_a_right_repair_trains_as_before_where_the_new_parameters_are_held_still(
     patch: str, tmp_path: Path, originals: dict[str, dict[str, Run]]

@@ -15,7 +15,7 @@ from devfix.verify import judge, run
 
 from .scripts import BROKEN, FIXED, project
 
-DOCUMENTATION = Path(__file__).parents[2] / "docs" / "simulator.md"
+DOCUMENTATION = Path(__file__).parents[2] / "docs" / "explanation" / "simulator.md"
 
 #: What a script does on the accelerator, by the feature that it uses.
 USES = {
@@ -37,6 +37,7 @@ def using(source: str, use: str) -> str:
     return source.replace("for x, y in", attempt + "for x, y in")
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("feature", USES)
 def test_what_cannot_be_modelled_proves_nothing(feature: str, tmp_path: Path) -> None:
     module, _, name = feature.rpartition(".")

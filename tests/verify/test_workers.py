@@ -83,6 +83,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("case", WRONG)
 def test_a_forked_worker_cannot_use_the_accelerator(case: str, tmp_path: Path) -> None:
     source, message = WRONG[case]

@@ -29,6 +29,9 @@ class _Apply(click.Command):
 @selection_options
 @click.option("--diff", is_flag=True, help="Print a diff to standard output instead of writing files.")
 @click.option("--check", is_flag=True, help="Report changes without writing files.")
+@click.option(
+    "--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if a file was changed, even if nothing remains."
+)
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes, which may change more than devices.")
 @click.option(
     "--verify",

@@ -107,7 +107,7 @@ def post_command(folder: str, digest: str | None, dry_run: bool) -> None:
         if not digest:
             raise BotError(
                 "--digest is missing: a pull request can forge the artifact of devfix bot review, so only that of"
-                " devfix bot recompute is posted (docs/bot.md)"
+                " devfix bot recompute is posted (docs/how-to/bot.md)"
             )
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected

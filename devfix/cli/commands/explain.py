@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._color import is_for_people
 from devfix.cli._options import trust_option
 from devfix.cli._rule_docs import RuleDocs, complete_rules, rule_docs
 
@@ -65,7 +65,7 @@ def _error_page(word: str) -> str | None:
 
 def _show(page: str, style: str, summary: str = "") -> None:
     """Print Markdown: as it is, rendered on a terminal, or as plain text with the summary behind its title."""
-    if style == "text" and sys.stdout.isatty():
+    if style == "text" and is_for_people():
         from rich.console import Console
         from rich.markdown import Markdown
         from rich.theme import Theme

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from devfix.cli._color import add_color_option
 from devfix.cli._errors import VERBOSE
 
 if TYPE_CHECKING:
@@ -62,7 +63,9 @@ class _Migrate(click.Command):
     help="Processes on this machine, or a Dask cluster (default: local, or dask with --scheduler).",
 )
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/clusters.md)."
+    "--scheduler",
+    metavar="ADDRESS",
+    help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/how-to/clusters.md).",
 )
 @click.option(
     "--out",
@@ -97,7 +100,7 @@ class _Migrate(click.Command):
     type=click.Choice(["text", "jsonl", "sarif"]),
     default="text",
     show_default=True,
-    help="text goes to standard error; jsonl and sarif go to standard output, in the order of the plan.",
+    help="Printed to standard output: a line per repository and the totals; or records, in the order of the plan.",
 )
 @click.option("-q", "--quiet", count=True, help="Omit the line per repository; twice: also the summary.")
 @click.option("-v", "--verbose", count=True, callback=_set_verbose, help="Show tracebacks.")
@@ -227,3 +230,5 @@ def close(state: str, comment: str, dry_run: bool) -> None:
 SUBCOMMANDS: dict[str, click.Command] = {
     each.name or "": each for each in (init, status, retry, report, open_command, merge, close)
 }
+for subcommand in SUBCOMMANDS.values():
+    add_color_option(subcommand)

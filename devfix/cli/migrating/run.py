@@ -103,7 +103,9 @@ def run(options: Options) -> int:
         try:
             with (
                 interruptible(),
-                show_progress(migration.tally, scratch_folder(state_file), options.quiet > 0) as report_record,
+                show_progress(
+                    migration.tally, scratch_folder(state_file), options.quiet > 0, to_stdout=writer is None
+                ) as report_record,
                 closing(records),
             ):
                 for record in records:
@@ -120,7 +122,7 @@ def run(options: Options) -> int:
     if not options.quiet:
         click.echo(_output_message(options.out, options.report), err=True)
     if options.quiet < 2:
-        click.echo(summary(migration.tally), err=True)
+        click.echo(summary(migration.tally), err=writer is not None)
         if proposals is not None and proposals.stopped:
             click.echo(f"{proposals.stopped}: devfix migrate open {options.out} opens the others", err=True)
     return exit_code(migration.tally, options.fail_level, options.dry_run)

@@ -7,10 +7,11 @@ after carets under the expression.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 
@@ -37,7 +38,7 @@ def wrapped(text: str, width: int | None, indent: str) -> Iterator[str]:
         return
     line = ""
     for word in text.split(" "):
-        if line and len(indent) + len(line) + 1 + len(word) > width:
+        if line and cell_len(f"{indent}{line} {word}") > width:
             yield indent + line
             line = word
         else:
@@ -70,9 +71,9 @@ def event_rows(finding: Finding, outcome: Outcome, texts: SourceTexts | None, wi
     """
     rows = list(_merged(finding, outcome, texts))
     digits = max((len(row.number) for row in rows), default=0)
-    widest = min(max((len(row.source) for row in rows), default=0), _MAX_SOURCE)
+    widest = min(max((cell_len(row.source) for row in rows), default=0), _MAX_SOURCE)
     room = None if width is None else width - digits - 5
-    beside = room is None or all(widest + 2 + len(row.note) <= room for row in rows)
+    beside = room is None or all(widest + 2 + cell_len(row.note) <= room for row in rows)
     path = finding.path
     for row in rows:
         if row.path != path:
@@ -119,16 +120,37 @@ def _number(event: Event, outcome: Outcome) -> str:
 
 
 def _cut(row: _Row, width: int) -> tuple[str, int, int]:
-    """Return at most ``width`` characters of the line, around the expression, and where the expression is in them."""
-    if len(row.source) <= width:
-        return row.source, row.start, row.end
+    """Return what fits of the line, around the expression, and where the expression is in it.
+
+    Args:
+        row: the line.
+        width: columns; a Chinese character or an emoji takes two.
+
+    """
+    text = row.source
+    if cell_len(text) <= width:
+        return text, row.start, row.end
     left = 0
-    if row.end > width - 1:  # show the expression's beginning, after a part of what precedes it
-        left = min(max(row.start - width // 3, 0), len(row.source) - width)
-    shown = row.source[left : left + width]
-    shown = ("…" if left else shown[:1]) + shown[1:]
-    shown = shown[:-1] + "…" if left + width < len(row.source) else shown
-    return shown, max(row.start - left, 0), min(max(row.end - left, 0), width)
+    if cell_len(text[: row.end]) > width - 1:  # show the expression's beginning, after a part of what precedes it
+        context = _fitting(reversed(text[: row.start]), width // 3)
+        left = min(row.start - context, len(text) - _fitting(reversed(text), width))
+    head, body = ("…", text[left + 1 :]) if left else ("", text)
+    room = width - len(head)
+    if cell_len(body) > room:
+        body = body[: _fitting(body, room - 1)] + "…"
+    shown = head + body
+    return shown, max(row.start - left, 0), min(max(row.end - left, 0), len(shown))
+
+
+def _fitting(characters: Iterable[str], columns: int) -> int:
+    """Return how many of the first characters fit into a number of columns."""
+    count = 0
+    for character in characters:
+        columns -= cell_len(character)
+        if columns < 0:
+            break
+        count += 1
+    return count
 
 
 def _gutter(number: str, digits: int) -> tuple[str, str]:
@@ -143,7 +165,7 @@ def _source(shown: str, start: int, end: int, style: str) -> Text:
 
 def _beside(row: _Row, digits: int, widest: int) -> Iterator[Text]:
     shown, start, end = _cut(row, _MAX_SOURCE)
-    source = _source(f"{shown:<{widest}}", start, end, "bold underline")
+    source = _source(shown + " " * (widest - cell_len(shown)), start, end, "bold underline")
     note = (f"  {row.note}" if row.note else "", _FAILURE if row.fails else "italic")
     yield Text.assemble("  ", _gutter(row.number, digits), source, note)
 
@@ -151,16 +173,16 @@ def _beside(row: _Row, digits: int, widest: int) -> Iterator[Text]:
 def _below(row: _Row, digits: int, room: int) -> Iterator[Text]:
     shown, start, end = _cut(row, room)
     style = _FAILURE if row.fails else "italic"
-    if start == end and len(shown) + 2 + len(row.note) <= room:
+    if start == end and cell_len(shown) + 2 + cell_len(row.note) <= room:
         yield Text.assemble("  ", _gutter(row.number, digits), shown, (f"  {row.note}" if row.note else "", style))
         return
     yield Text.assemble("  ", _gutter(row.number, digits), _source(shown, start, end, "bold"))
     empty = "  ", _gutter("", digits)
-    carets = "^" * (end - start)
-    if carets and start + len(carets) + 1 + len(row.note) <= room:
-        yield Text.assemble(*empty, " " * start, (f"{carets} {row.note}", style))
+    indent, carets = " " * cell_len(shown[:start]), "^" * cell_len(shown[start:end])
+    if carets and cell_len(f"{indent}{carets} {row.note}") <= room:
+        yield Text.assemble(*empty, indent, (f"{carets} {row.note}", style))
         return
     if carets:
-        yield Text.assemble(*empty, " " * start, (carets, style))
+        yield Text.assemble(*empty, indent, (carets, style))
     for line in wrapped(row.note, room, "  ") if row.note else ():
         yield Text.assemble(*empty, (line, style))

@@ -1,4 +1,4 @@
-"""Progress of a migration: a live display on a terminal, else one line per repository."""
+"""Progress of a migration: a live display on a terminal, and one line per repository."""
 
 from __future__ import annotations
 
@@ -57,25 +57,33 @@ def summary(tally: Tally) -> str:
 
 
 @contextmanager
-def show_progress(tally: Tally, scratch: str, quiet: bool = False) -> Iterator[Callable[[Record], None]]:
-    """Display progress; the yielded function prints a finished record.
+def show_progress(
+    tally: Tally, scratch: str, quiet: bool = False, *, to_stdout: bool = True
+) -> Iterator[Callable[[Record], None]]:
+    """Display progress on standard error; the yielded function prints the result of a finished repository.
 
     Args:
         tally: the counters, updated by the caller.
         scratch: the scratch directory of the workers.
         quiet: whether to print nothing.
+        to_stdout: whether results go to standard output; else to standard error, because standard output has data.
 
     """
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
+    stream = sys.stdout if to_stdout else sys.stderr
+
+    def print_line(record: Record) -> None:  # rich takes ten times as long
+        print(line(record), file=stream, flush=True)
+
     if quiet:
         yield lambda record: None
     elif console.is_terminal and os.environ.get("TERM") != "dumb":
-        with _live(console, tally, scratch) as print_record:
-            yield print_record
+        with _live(console, tally, scratch) as print_above:
+            yield print_above if stream.isatty() else print_line
     else:
-        yield lambda record: print(line(record), file=sys.stderr)  # rich takes ten times as long
+        yield print_line
 
 
 @contextmanager

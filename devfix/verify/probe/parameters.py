@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .plain import plain_tensors
+from .plain import memory, plain_tensors
 
 __all__ = ["ManualUpdates", "digest", "gradient_norm", "trainable", "untracked"]
 
@@ -38,7 +38,7 @@ def digest(tensors: Iterable[Any]) -> str:
             host = tensor.detach().cpu()
             host = (host if host.layout is torch.strided else host.to_dense()).contiguous()
             total.update(str((tuple(host.shape), host.dtype)).encode())
-            total.update(bytes(host.reshape(-1).view(torch.uint8).numpy()) if host.numel() else b"")
+            total.update(memory(host.resolve_conj().resolve_neg()))
     return total.hexdigest()
 
 

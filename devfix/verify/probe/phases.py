@@ -9,7 +9,7 @@ import weakref
 from typing import Any
 
 from .parameters import digest, untracked
-from .plain import plain_tensors
+from .plain import memory, plain_tensors
 
 __all__ = ["Phases"]
 
@@ -145,8 +145,6 @@ def _samples(value: Any, depth: int = 3) -> int:
 
 def _sample(result: Any) -> bytes:
     """Return evenly spaced elements of the first tensor of a result as bytes."""
-    import torch
-
     found = _first_tensor(result, 3)
     if found is None:
         return b""
@@ -157,7 +155,7 @@ def _sample(result: Any) -> bytes:
                 return b""
             flat = plain.detach().reshape(-1)
             flat = flat[:: max(1, -(-flat.numel() // _MAX_ELEMENTS))].cpu()
-            return bytes(flat.contiguous().view(torch.uint8).numpy()) if flat.numel() else b""
+            return memory(flat.resolve_conj().resolve_neg().contiguous())
         except (RuntimeError, TypeError, NotImplementedError):  # a sparse tensor
             return b""
 

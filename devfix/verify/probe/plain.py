@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator
 from typing import Any
 
-__all__ = ["is_transformed", "plain_tensors", "sizes"]
+__all__ = ["is_transformed", "memory", "plain_tensors", "sizes"]
 
 
 def is_transformed(tensor: Any) -> bool:
@@ -42,6 +43,21 @@ def plain_tensors(tensor: Any) -> Iterator[Any]:
         yield from tensor.unbind()
     elif not (_is_freed(tensor) or isinstance(tensor, torch._subclasses.FakeTensor)):
         yield tensor
+
+
+def memory(tensor: Any) -> bytes:
+    """Return the bytes of a contiguous CPU tensor, without NumPy: the script's interpreter may have none.
+
+    Raises:
+        RuntimeError: the tensor has no memory on the CPU.
+
+    """
+    size = tensor.numel() * tensor.element_size()
+    if not size:
+        return b""
+    if not tensor.is_contiguous() or tensor.device.type != "cpu" or not tensor.data_ptr():
+        raise RuntimeError("not a contiguous tensor with memory on the CPU")
+    return ctypes.string_at(tensor.data_ptr(), size)
 
 
 def sizes(tensor: Any) -> list[int]:

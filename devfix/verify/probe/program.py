@@ -18,6 +18,7 @@ from typing import Any
 from . import conditions, devices, start
 from .failures import describe, user_frame
 from .integrity import Seal
+from .plain import memory
 from .recorder import EnoughSteps, Recorder
 from .report_file import ReportFile
 from .returned import ReturnedValues
@@ -56,7 +57,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         report.update(_execute_script(options, root, provenance, recorder, returned))
         report["wall"] = time.perf_counter() - started
         report.update(failures(report["exception"]))
-        report["random"] = hashlib.sha256(bytes(torch.random.get_rng_state().numpy())).hexdigest()
+        report["random"] = hashlib.sha256(memory(torch.random.get_rng_state())).hexdigest()
         report.update(_recorded(recorder, report, root))
         report["replaced"] = seal.broken()
         report["returned"] = returned.results()

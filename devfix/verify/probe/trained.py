@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .parameters import digest, untracked
-from .plain import plain_tensors
+from .plain import memory, plain_tensors
 
 __all__ = ["TrainedParameters"]
 
@@ -120,7 +120,7 @@ class TrainedParameters:
             for key, each in known.items():
                 start, end = self._initial.get(key, ("", None))[1], _sample(each)
                 if start is not None and end is not None and start.shape == end.shape:
-                    numbers.append(bytes((end - start).float().numpy()))
+                    numbers.append(memory((end - start).float().contiguous()))
         return base64.b64encode(b"".join(numbers)).decode()
 
 

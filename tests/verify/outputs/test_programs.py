@@ -55,6 +55,7 @@ def compared(report: str, source: str) -> tuple[Difference, ...]:
     return differences(ours.outputs, theirs.outputs, again.outputs, True)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("report", REPORTS if ALL else _SAMPLE)
 def test_a_right_script_produces_the_same_on_the_accelerator(report):
     assert compared(report, "# a line that a patch adds\n" + script(report)) == ()

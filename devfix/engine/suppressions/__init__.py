@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from devfix.engine.suppressions._adding import add_comments
 from devfix.model import Span
 
-__all__ = ["Suppressions", "collect"]
+__all__ = ["Suppressions", "add_comments", "collect", "own_comment"]
 
 _SKIP_FILE = re.compile(r"#\s*devfix:\s*skip-file\b")
 _IGNORE = re.compile(r"#\s*devfix:\s*ignore(?:\[(?P<codes>[^\[\]#]*)\]|(?![\w\[-]))")
@@ -76,13 +77,13 @@ class Suppressions:
         """Return whether a finding at ``span`` is suppressed, and record the comments that were needed."""
         if not self._entries:
             return False
-        entries = (entry for line in self._lines(span) for entry in self._entries.get(line, ()))
+        entries = (entry for line in self.lines_of(span) for entry in self._entries.get(line, ()))
         answers = {entry.covers(code, name) for entry in entries}  # no short circuit: each comment records its use
         return True in answers
 
     def reason(self, code: str, span: Span, name: str = "") -> str:
         """Return the reason that the suppressing comment gives; empty if it gives none."""
-        entries = (entry for line in sorted(self._lines(span)) for entry in self._entries.get(line, ()))
+        entries = (entry for line in sorted(self.lines_of(span)) for entry in self._entries.get(line, ()))
         return next((entry.reason for entry in entries if entry.reason and entry.naming(code, name)), "")
 
     def unused(self, enabled: Callable[[str], bool] | None = None) -> list[tuple[int, tuple[str, ...]]]:
@@ -94,7 +95,7 @@ class Suppressions:
         idle = ((line, entry.unused(enabled)) for line in sorted(self._entries) for entry in self._entries[line])
         return [(line, codes) for line, codes in idle if codes is not None]
 
-    def _lines(self, span: Span) -> set[int]:
+    def lines_of(self, span: Span) -> set[int]:
         """Return the lines whose comments apply to ``span``: first and last line, also of its statement."""
         lines = {span.line, span.end_line}
         around = [(extent, ends) for extent, ends in self._statements if _holds(extent, span)]
@@ -116,6 +117,11 @@ def collect(text: str, tree: ast.Module | None = None) -> Suppressions:
         found._entries.setdefault(line, []).extend(_entries(line, comment))
     found._entries = {line: entries for line, entries in found._entries.items() if entries}
     return found
+
+
+def own_comment(line: str) -> re.Match[str] | None:
+    """Return the match of ``devfix: ignore`` in a line; its group ``codes`` is ``None`` if it lists none."""
+    return _IGNORE.search(line)
 
 
 def _concerns_devfix(noqa: re.Match[str]) -> bool:

@@ -5,26 +5,39 @@ from __future__ import annotations
 import difflib
 import os
 import re
-import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from devfix.config._files import ConfigError, inline_table, pyprojects, read_table
 from devfix.model import Severity
-from devfix.sources import git_root, is_within, own_root, repository_root
+from devfix.sources import is_within, own_root, repository_root
 from devfix.sources.patterns import is_pattern, pattern_spec
 
 if TYPE_CHECKING:
     import pathspec
 
-__all__ = ["ConfigError", "LocalRules", "Settings", "did_you_mean", "load", "override", "resolve_codes"]
+__all__ = [
+    "KEYS",
+    "ConfigError",
+    "LocalRules",
+    "Settings",
+    "did_you_mean",
+    "find",
+    "load",
+    "override",
+    "resolve_codes",
+]
 
 _PREFIX = re.compile(r"[A-Z]{3,10}[0-9]{0,3}")  # of a code: its family, its group, or all of it
-_KEYS = (
+_INLINE = "--config"  # where keys on the command line come from, in messages
+#: The keys of ``[tool.devfix]``.
+KEYS = (
     "bot",
     "device",
     "exclude",
+    "extend",
     "ignore",
     "models",
     "per-file-ignores",
@@ -38,10 +51,6 @@ _KEYS = (
 #: Imports modules of a repository, given their names and the folder of the configuration, and returns the name of each
 #: rule by code; ``None`` if the repository is not trusted.
 LocalRules = Callable[[Sequence[str], str], "Mapping[str, str] | None"]
-
-
-class ConfigError(Exception):
-    """Invalid configuration: the message names the file, the key, and the valid values."""
 
 
 @dataclass(frozen=True)
@@ -84,31 +93,43 @@ class Settings:
         return severity.rank <= self.severity.rank
 
 
+def find(paths: Sequence[str], config_file: str | None = None, isolated: bool = False) -> str | None:
+    """Return the file that configures ``paths``, as :func:`load` selects it; ``None`` if there is none.
+
+    Raises :class:`ConfigError`.
+    """
+    if isolated or config_file is not None:
+        return None if isolated else config_file
+    for candidate in pyprojects(_common_folder(paths)):
+        if not is_within(os.path.realpath(candidate), own_root(os.path.dirname(candidate))):
+            raise ConfigError(f"{candidate}: is a link to a file outside of the project: name that file with --config")
+        if read_table(candidate) is not None:
+            return candidate
+    return None
+
+
 def load(
     paths: Sequence[str],
     known: Mapping[str, str],
     config_file: str | None = None,
     isolated: bool = False,
     local: LocalRules | None = None,
+    inline: Sequence[str] = (),
 ) -> Settings:
     """Load the settings for ``paths``: from ``config_file``, else the nearest pyproject.toml with ``[tool.devfix]``.
 
     ``known`` maps the code of every rule to its name.  ``local`` imports the modules in ``plugins``; without it, they
-    are not imported.  Raises :class:`ConfigError`.
+    are not imported.  ``inline`` are lines of TOML, which take precedence.  Raises :class:`ConfigError`.
     """
-    start = _common_folder(paths)
-    if isolated:
-        return Settings(root=repository_root(start))
-    if config_file is not None:
-        table = _table(config_file)
-        return _settings(config_file, table or {}, known, local)
-    for candidate in _pyprojects(start):
-        if not is_within(os.path.realpath(candidate), own_root(os.path.dirname(candidate))):
-            raise ConfigError(f"{candidate}: is a link to a file outside of the project: name that file with --config")
-        table = _table(candidate)
-        if table is not None:
-            return _settings(candidate, table, known, local)
-    return Settings(root=repository_root(start))
+    path = find(paths, config_file, isolated)
+    settings = Settings(root=repository_root(_common_folder(paths)))
+    if path is not None:
+        settings = _from_file(path, known, local)
+    table = inline_table(inline)
+    for key in ("bot", "extend"):
+        if key in table:
+            raise ConfigError(f"{_INLINE}: tool.devfix.{key} must be in a file")
+    return _with_keys(settings, _settings(_INLINE, settings.root, table, known, local), table)
 
 
 def override(
@@ -116,22 +137,44 @@ def override(
     known: Mapping[str, str],
     *,
     select: Sequence[str] = (),
+    extend_select: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    exclude: Sequence[str] = (),
     severity: Severity | None = None,
     unsafe_fixes: bool = False,
 ) -> Settings:
     """Return ``settings`` with the flags of one run.
 
-    ``select`` replaces the configured ``select`` and ``ignore``; ``ignore`` is added to the configured one.
-    Raises :class:`ConfigError` for an unknown code.
+    ``select`` replaces the configured ``select`` and ``ignore``; ``extend_select`` and ``ignore`` are added to the
+    configured ones.  ``exclude`` are patterns relative to the current folder, in addition to the configured ones.
+    Raises :class:`ConfigError` for an unknown code or an invalid pattern.
     """
     if select:
         settings = replace(settings, select=resolve_codes(select, known, "--select"), ignore=())
+    if extend_select:
+        added = resolve_codes(extend_select, known, "--extend-select")
+        before = settings.select or resolve_codes(["all"], known, "--extend-select")
+        ignored = tuple(code for code in settings.ignore if code not in added)
+        settings = replace(settings, select=(*before, *added), ignore=ignored)
     if ignore:
         settings = replace(settings, ignore=settings.ignore + resolve_codes(ignore, known, "--ignore"))
+    if exclude:
+        settings = replace(settings, exclude=(*settings.exclude, *_from_here(exclude, settings.root)))
     if severity is not None:
         settings = replace(settings, severity=severity)
     return replace(settings, unsafe_fixes=settings.unsafe_fixes or unsafe_fixes)
+
+
+def _from_here(patterns: Sequence[str], root: str) -> Iterator[str]:
+    """Yield patterns relative to the current folder as patterns relative to ``root``."""
+    here = os.path.relpath(os.getcwd(), os.path.abspath(root)).replace(os.sep, "/")
+    for pattern in patterns:
+        if not is_pattern(pattern):
+            raise ConfigError(f"--exclude: {pattern!r} is not a gitignore pattern")
+        name = pattern.removeprefix("./")
+        is_anchored = name != pattern or "/" in name.rstrip("/")
+        inside = "" if here == "." else f"/{here}"
+        yield f"{inside}/{name.lstrip('/')}" if is_anchored else name
 
 
 def resolve_codes(given: Iterable[str], known: Mapping[str, str], origin: str) -> tuple[str, ...]:
@@ -192,56 +235,45 @@ def _common_folder(paths: Sequence[str]) -> str:
         return os.getcwd()
 
 
-def _pyprojects(start: str) -> Iterable[str]:
-    """Yield pyproject.toml files from ``start`` upward, up to the repository root."""
-    last = git_root(start)
-    folder = start
-    while True:
-        candidate = os.path.join(folder, "pyproject.toml")
-        if os.path.isfile(candidate):
-            yield candidate
-        parent = os.path.dirname(folder)
-        if folder in (last, parent):
-            return
-        folder = parent
+def _from_file(path: str, known: Mapping[str, str], local: LocalRules | None, seen: Sequence[str] = ()) -> Settings:
+    """Return the settings of a file, and of the file that it extends; ``seen`` are the files that extend this one."""
+    table = read_table(path) or {}
+    root = os.path.dirname(os.path.abspath(path))
+    settings = _settings(path, root, table, known, local)
+    if "extend" not in table:
+        return settings
+    name = _typed(path, table, "extend", str, "")
+    extended = os.path.join(root, name)
+    seen = (*seen, os.path.realpath(path))
+    if os.path.realpath(extended) in seen:
+        raise ConfigError(f"{path}: tool.devfix.extend: {name!r} extends this file")
+    if not is_within(os.path.realpath(extended), own_root(root)):
+        raise ConfigError(f"{path}: tool.devfix.extend: {name!r} is outside of the project: name it with --config")
+    if not os.path.isfile(extended):
+        raise ConfigError(f"{path}: tool.devfix.extend: there is no file {name!r} beside this one")
+    base = _from_file(extended, known, local, seen)
+    if base.plugins and base.root != root:
+        raise ConfigError(f"{extended}: tool.devfix.plugins must be in {path}, which extends this file")
+    models = tuple(os.path.relpath(os.path.join(base.root, folder), root) for folder in base.models)
+    return _with_keys(replace(base, models=models, root=root), settings, table)
 
 
-def _table(path: str) -> dict[str, Any] | None:
-    """Return ``[tool.devfix]`` of one file; ``None`` if the file has no such table."""
-    try:
-        with open(path, "rb") as file:
-            raw = file.read()
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    if b"devfix" not in raw:  # somebody else's file: not ours to judge
-        return None
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    try:
-        document = tomllib.loads(raw.decode("utf-8"))
-    except RecursionError:
-        raise ConfigError(f"{path}: too deeply nested") from None
-    except ValueError as error:  # also numbers with thousands of digits
-        raise ConfigError(f"{path}: not valid TOML: {error}") from error
-    tool = document.get("tool", {})
-    table = tool.get("devfix") if isinstance(tool, dict) else None
-    if table is not None and not isinstance(table, dict):
-        raise ConfigError(f"{path}: tool.devfix must be a table")
-    return table
+def _with_keys(base: Settings, settings: Settings, table: Iterable[str]) -> Settings:
+    """Return ``base`` with the values of ``settings`` for the keys of a table."""
+    names = (key.replace("-", "_") for key in table if key not in ("bot", "extend"))
+    return replace(base, **{name: getattr(settings, name) for name in names})
 
 
 def _settings(
     path: str,
+    root: str,
     table: Mapping[str, Any],
     known: Mapping[str, str],
     local: LocalRules | None,
 ) -> Settings:
     for key in table:
-        if key not in _KEYS:
-            raise ConfigError(f"{path}: unknown key tool.devfix.{key}{did_you_mean(key, _KEYS)}")
-    root = os.path.dirname(os.path.abspath(path))
+        if key not in KEYS:
+            raise ConfigError(f"{path}: unknown key tool.devfix.{key}{did_you_mean(key, KEYS)}")
     plugins = _strings(path, table, "plugins")
     if plugins:
         imported = local(plugins, root) if local is not None else None

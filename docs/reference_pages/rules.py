@@ -47,7 +47,7 @@ def _index(rules: tuple[Rule, ...]) -> str:
                 f"| [{rule.code}]({rule.code}.md) | {rule.name} | {rule.summary} | {_safety(rule)} |" for rule in group
             ]
             parts.append("")
-    names = "\n".join([*(rule.code for rule in rules), "../../errors/index"])
+    names = "\n".join(rule.code for rule in rules)
     parts.append(f"```{{toctree}}\n:hidden:\n\n{names}\n```\n")
     return "\n".join(parts)
 

@@ -76,8 +76,8 @@ LOGS = {
     "as Python prints it": LOG,
     "of torch.compile, PyTorch 2.13": COMPILED.format(message=NEWEST),
     "of torch.compile, PyTorch 2.6": COMPILED.format(
-        message="Dynamo failed to run FX node with fake tensors: call_function <built-in function sub>(*(FakeTensor(..., "
-        f"device='cuda:0', size=(2, 8)), FakeTensor(..., size=(8,))), **{{}}): got RuntimeError('{FAKE}')"
+        message="Dynamo failed to run FX node with fake tensors: call_function <built-in function sub>(*(FakeTensor("
+        f"..., device='cuda:0', size=(2, 8)), FakeTensor(..., size=(8,))), **{{}}): got RuntimeError('{FAKE}')"
     ),
     "of torch.compile, PyTorch 2.0": COMPILED.format(
         message="Failed running call_function <built-in function sub>(*(FakeTensor(..., device='cuda:0', size=(2, 8)), "
@@ -92,7 +92,7 @@ LOGS = {
     "of two ranks of torchrun, line by line": "".join(
         f"[rank0]: {line}\n[rank1]: {line.replace('cuda:0', 'cuda:1')}\n" for line in LOG.splitlines()
     )
-    + "E1123 12:00:01.123000 4711 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0"
+    + "E1123 12:00:01.123000 4711 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1)"
     "\nTraceback (most recent call last):\n"
     '  File "/home/ann/env/bin/torchrun", line 8, in <module>\n    sys.exit(main())\n'
     "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n",
@@ -104,9 +104,10 @@ LOGS = {
     "in the JSON of a notebook": json.dumps([LOG.replace("Traceback", "\x1b[0;31mTraceback\x1b[0m")]),
     "in a line of a JSON log": json.dumps({"level": "error", "exception": LOG}) + "\n",
     "of loguru": LOG.replace('  File "/home', '> File "/home').replace(
-        "    out = net(x)\n", "    out = net(x)\n          │   └ tensor([[1., 2.]], device='cuda:0')\n          └ Net()\n"
+        "    out = net(x)\n",
+        "    out = net(x)\n          │   └ tensor([[1., 2.]], device='cuda:0')\n          └ Net()\n",
     ),
-    "of rich": dedent(f"""\
+    "of rich": dedent("""\
         ╭─────────────────────── Traceback (most recent call last) ────────────────────────╮
         │ C:\\Users\\ann\\work\\train.py:9 in <module>                                        │
         │                                                                                  │
@@ -223,9 +224,7 @@ def test_without_a_frame_in_the_project_the_message_is_explained(program, inside
 @pytest.mark.parametrize("log", [LOG, LOG.replace("train.py", "other.py").replace("model.py", "another.py")])
 def test_the_json_follows_its_schema(program, inside, log):
     schema = json.loads((ROOT / "devfix" / "schema" / "log-1.json").read_text(encoding="utf-8"))
-    jsonschema.validate(
-        json.loads(inside("diagnose", "--output-format", "json", stdin=log.encode()).stdout), schema
-    )
+    jsonschema.validate(json.loads(inside("diagnose", "--output-format", "json", stdin=log.encode()).stdout), schema)
 
 
 def test_an_error_with_its_message_some_lines_below(program, inside):
@@ -249,7 +248,9 @@ def test_a_message_of_another_error_is_not_borrowed_from_what_follows(program, i
     assert "error: retry: invalid device ordinal" in done.text
 
 
-@pytest.mark.parametrize("log", ["", "all is well\n", "Using device: cuda\nepoch 1 on the same device, loss 0.5\n", "\x00\xff\n"])
+@pytest.mark.parametrize(
+    "log", ["", "all is well\n", "Using device: cuda\nepoch 1 on the same device, loss 0.5\n", "\x00\xff\n"]
+)
 def test_a_log_without_a_device_error_is_0(program, inside, log):
     done = inside("diagnose", stdin=log.encode("latin-1"))
     assert (done.code, done.text) == (0, "no device error in the log\n")

@@ -12,6 +12,7 @@ from devfix.verify.probe.messages import FAMILIES, MISMATCH
 
 __all__ = ["cause_without_values"]
 
+
 def cause_without_values(failure: FailureTrace) -> Cause:
     """Return the cause of a device error without known operands, from its family and the failing call."""
     family = FAMILIES.get(failure.family or "", FAMILIES[MISMATCH])

@@ -88,7 +88,9 @@ _UNDERLINE = re.compile(r"[\s~^]+$")
 _CHAINED = re.compile(
     r"The above exception was the direct cause of|During handling of the above exception|Original Traceback"
 )
-_USER_CODE = re.compile(r"from user code:?$")  # torch.compile prints the frames of the compiled function after its message
+_USER_CODE = re.compile(
+    r"from user code:?$"
+)  # torch.compile prints the frames of the compiled function after its message
 _WRAPPED_LINES = 4
 _USER_CODE_LINES = 200
 
@@ -229,7 +231,9 @@ class _Process:
 
 def _continues(line: str) -> bool:
     """Return whether a line can continue the message of an error."""
-    return bool(line) and not any(pattern.match(line) for pattern in (_ERROR, _START, _CHAINED)) and _frame(line) is None
+    return (
+        bool(line) and not any(pattern.match(line) for pattern in (_ERROR, _START, _CHAINED)) and _frame(line) is None
+    )
 
 
 def _user_frames(after: Sequence[str]) -> list[LoggedFrame]:

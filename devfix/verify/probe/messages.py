@@ -9,7 +9,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Collection, Dict, Mapping, Optional, Tuple
+from typing import Any, Collection, Mapping, Optional
 
 __all__ = ["FAMILIES", "MISMATCH", "MessageFamily", "Wording", "device_family"]
 
@@ -55,11 +55,11 @@ class MessageFamily:
     name: str
     page: str
     title: str
-    patterns: Tuple[re.Pattern[str], ...]
+    patterns: tuple[re.Pattern[str], ...]
     meaning: str
     cause: str
-    causes: Tuple[str, ...]
-    wordings: Tuple[Wording, ...]
+    causes: tuple[str, ...]
+    wordings: tuple[Wording, ...]
     like: str = ""
 
     def is_end_of(self, error_families: Collection[str]) -> bool:
@@ -94,12 +94,12 @@ def _is_same_device(first: str, second: str) -> bool:
     return (_ON_ACCELERATOR.search(first) is None) == (_ON_ACCELERATOR.search(second) is None)
 
 
-def _read() -> Dict[str, MessageFamily]:
+def _read() -> dict[str, MessageFamily]:
     table = json.loads((Path(__file__).parent / "messages.json").read_text(encoding="utf-8"))
     return {entry["name"]: _family(entry) for entry in table["families"]}
 
 
-def _family(entry: Dict[str, Any]) -> MessageFamily:
+def _family(entry: dict[str, Any]) -> MessageFamily:
     return MessageFamily(
         **{
             **entry,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from pathlib import Path
 from textwrap import dedent
 
@@ -290,3 +292,23 @@ def test_both_errors_of_a_chain_are_read() -> None:
         ("RuntimeError", "same-device"),
         ("ValueError", None),
     ]
+
+
+def test_parts_of_logs_in_any_order_are_read() -> None:
+    parts = [
+        "Traceback (most recent call last):\n",
+        '  File "a.py", line 1, in f\n',
+        f"RuntimeError: {SAME}\n",
+        "from user code:\n",
+        "[rank0]: ",
+        "\r",
+        "│ ",
+        "E   RuntimeError: Invalid device id\n",
+        "a.py:3: RuntimeError\n",
+        "x = 1\n",
+        '"(most recent call last):\\n \\u00',
+    ]
+    chosen = random.Random(0)
+    for _ in range(500):
+        text = "".join(chosen.choices(parts, k=chosen.randint(0, 20)))
+        assert bool(device_errors(text)) == bool(re.search("same device|Invalid device id", text))

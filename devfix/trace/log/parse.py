@@ -92,6 +92,7 @@ _USER_CODE = re.compile(
     r"from user code:?$"
 )  # torch.compile prints the frames of the compiled function after its message
 _WRAPPED_LINES = 4
+_LONGEST_LINE = 10_000
 _USER_CODE_LINES = 200
 
 
@@ -143,7 +144,7 @@ def _cleaned(text: str) -> list[tuple[str, str]]:
         if _IN_JSON.search(raw):
             raw = _JSON_ESCAPE.sub(_json_character, raw)
         for part in re.split(r"[\r\n]", raw):  # a progress bar overwrites its line
-            process, rest = _unprefixed(part.expandtabs(4))
+            process, rest = _unprefixed(part[:_LONGEST_LINE].expandtabs(4))
             cleaned.append((process, rest))
     return cleaned
 
@@ -198,7 +199,7 @@ class _Process:
             return []
         if error := _ERROR.match(line):
             return self._end(error, following)
-        if self.expects_code and line and not _UNDERLINE.match(line):
+        if self.expects_code and self.frames and line and not _UNDERLINE.match(line):
             self.frames[-1] = replace(self.frames[-1], code=line.strip())
             self.expects_code = False
         return []

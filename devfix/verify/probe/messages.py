@@ -81,11 +81,19 @@ class MessageFamily:
         return False
 
 
+#: Each message has one of these words, in lower case; most lines of a log have none.
+_WORDS = tuple(
+    "device cuda cpu gpu mps xpu tensor torch nccl nvidia fp64 capturable 4-bit 8-bit forked accelerator dummy".split()
+)
+
 _ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")
 
 
 def device_family(text: str) -> Optional[str]:
     """Return the family of a device error's message; None if it is not a device error."""
+    lowered = text.lower()
+    if not any(word in lowered for word in _WORDS):
+        return None
     return next((family.name for family in FAMILIES.values() if family.matches(text)), None)
 
 

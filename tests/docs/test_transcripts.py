@@ -8,7 +8,7 @@ import pytest
 import transcripts
 
 DOCS = transcripts.ROOT / "docs"
-PAGES = ("tutorial.md", "flow.md", "init.md", "models.md", "trace.md", "verify.md")
+PAGES = ("tutorial.md", "flow.md", "init.md", "models.md", "trace.md", "verify.md", "development/usability.md")
 
 
 @pytest.mark.parametrize("name", PAGES)

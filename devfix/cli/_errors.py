@@ -23,6 +23,15 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO)
 _HELP = getattr(click.exceptions, "NoArgsIsHelpError", ())
 
 
+#: Words of click → ours.
+_PLAIN = {
+    "is not a valid float range": "is not a number",
+    "is not a valid integer range": "is not an integer",
+    ". Choose from:\n\t": "; choose one of ",
+    ",\n\t": ", ",
+}
+
+
 class CommandError(click.ClickException):
     """An error that is shown as ``devfix: message`` on standard error."""
 
@@ -46,6 +55,8 @@ class UsageMistake(CommandError):
     def __init__(self, error: click.UsageError) -> None:
         message = error.message if isinstance(error, click.NoSuchOption) else error.format_message()
         message = message.removesuffix(".").replace(". Did you mean ", "; did you mean ") + _meant(error)
+        for words, plain in _PLAIN.items():
+            message = message.replace(words, plain)
         begins_a_sentence = message[:1].isupper() and message[1:2].islower()
         super().__init__(message[:1].lower() + message[1:] if begins_a_sentence else message)
         self.context = error.ctx

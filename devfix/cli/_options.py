@@ -18,7 +18,10 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 def _split(context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
     """Split values at commas and spaces: ``--select DEV1,DEV201 --select DEV3`` gives three codes."""
-    return tuple(code for value in values for code in value.replace(",", " ").split())
+    codes = tuple(code for value in values for code in value.replace(",", " ").split())
+    if values and not codes:
+        raise click.BadParameter("it is empty: name codes, prefixes or rules", context, parameter)
+    return codes
 
 
 def _set_verbose(context: click.Context, parameter: click.Parameter, value: int) -> int:

@@ -95,6 +95,9 @@ class Request:
         shows = next((name for name in ("show_files", "show_settings", "add_ignore") if options.get(name)), "")
         if shows and options["watch"]:
             raise click.UsageError(f"--watch cannot be combined with --{shows.replace('_', '-')}.")
+        if options.get("add_ignore") and options.get("proof") is not None:
+            flag = "--trace" if options["proof"].trace else "--verify"
+            raise click.UsageError(f"--add-ignore cannot be combined with {flag}, which proves fixes.")
         if options.get("add_ignore") and _STDIN in paths:
             raise click.UsageError("--add-ignore cannot be used with standard input: replace '-' by paths.")
         if options["watch"]:

@@ -43,17 +43,7 @@ def run(request: Request) -> int:
             write_stdout(filtered)
         output = Output(request.output_format, request.output_file, request.statistics, request.verbosity)
         output.show(view, diff=request.diff, is_filter=request.is_filter)
-        return _exit_code(request, view.report)
-
-
-def _exit_code(request: Request, report: Report) -> int:
-    """Return the exit code of a report, as the options change it."""
-    code = report.exit_code
-    if request.exit_zero and code == 1 and not report.outcome.problems:
-        return 0
-    if request.exit_non_zero_on_fix and report.mode is Mode.APPLY and report.outcome.patch.files:
-        return code or 1
-    return code
+        return view.report.exit_code
 
 
 def _show(request: Request) -> int:
@@ -88,7 +78,7 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
         from devfix.cli._changed import limit_to_changes
 
         files, problems, scope = limit_to_changes(request, settings, files, problems)
-    analyze = fixpoint.check if request.mode is Mode.CHECK else fixpoint.apply
+    analyze = fixpoint.check if request.mode is Mode.CHECK or request.add_ignore else fixpoint.apply
     outcome = analyze(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
     proof = None
     if request.proof is not None:
@@ -103,9 +93,8 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
     if request.add_ignore:
-        outcome = _ignored(outcome, files)
-        report = Report(outcome, Mode.APPLY, has_missing_path=_has_missing_path(request, problems))
-        return View(report, SourceTexts(outcome.patch, files), Outcome(), None), None
+        outcome = _ignored(outcome, files, writes=request.mode is Mode.APPLY)
+        return View(_report(request, outcome, problems), SourceTexts(outcome.patch, files), Outcome()), None
     preview = outcome
     if request.mode is Mode.CHECK and outcome.resolutions and FORMATS[request.output_format].suggestions:
         preview = fixpoint.apply(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
@@ -118,15 +107,26 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
-    report = Report(outcome, request.mode, has_missing_path=_has_missing_path(request, problems))
-    return View(report, texts, preview, proof), filtered
+    return View(_report(request, outcome, problems), texts, preview, proof), filtered
 
 
-def _ignored(outcome: Outcome, files: Sequence[SourceFile]) -> Outcome:
-    """Write comments that suppress the findings, and return the outcome with suppressed findings."""
+def _report(request: Request, outcome: Outcome, problems: Sequence[Problem]) -> Report:
+    return Report(
+        outcome,
+        request.mode,
+        has_missing_path=_has_missing_path(request, problems),
+        exit_zero=request.exit_zero,
+        exit_non_zero_on_fix=request.exit_non_zero_on_fix,
+    )
+
+
+def _ignored(outcome: Outcome, files: Sequence[SourceFile], *, writes: bool) -> Outcome:
+    """Return the outcome with comments that suppress the findings in its patch, which is written on request."""
     pending = [each.finding for each in outcome.resolutions if each.status is not Status.SUPPRESSED]
     patch, left, problems = suppressions.add_comments(files, pending)
-    written = write.land(Outcome(patch=patch, problems=problems))
+    written = Outcome(patch=patch, problems=problems)
+    if writes:
+        written = write.land(written)
     refused = {change.path for change in patch.files} - {change.path for change in written.patch.files}
     resolutions = tuple(
         each if each.finding in left or each.finding.path in refused else replace(each, status=Status.SUPPRESSED)

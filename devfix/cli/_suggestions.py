@@ -48,6 +48,8 @@ _OPTIONS = {
     "--processes": "--jobs",
     "--workers": "--jobs",
 }
+#: What other tools call a value → its name here.
+_VALUES = {"full": "text", "gpu": "cuda", "info": "advice", "markdown": "md", "ndjson": "jsonl", "warning": "latent"}
 _FIX = ("--fix", "--fix-only", "--write", "--in-place", "-i")
 _CHOICES = re.compile(r"^'(?P<value>[^']*)' is not one of (?P<choices>'.*')\.?$")
 
@@ -86,8 +88,11 @@ def meant_value(message: str) -> str:
     found = _CHOICES.search(message)
     if found is None:
         return ""
-    close = difflib.get_close_matches(found["value"], re.findall(r"'([^']*)'", found["choices"]), n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""
+    choices = re.findall(r"'([^']*)'", found["choices"])
+    meant = _VALUES.get(found["value"].lower(), "")
+    if meant not in choices:
+        meant = _first(difflib.get_close_matches(found["value"], choices, n=1, cutoff=0.7))
+    return f"; did you mean {meant!r}?" if meant else ""
 
 
 def _options_of(command: click.Command) -> Iterator[str]:

@@ -27,12 +27,16 @@ class Report:
         outcome: the findings and problems.
         mode: the kind of run.
         has_missing_path: whether a path on the command line does not exist.
+        exit_zero: whether findings and pending changes leave the exit code at 0.
+        exit_non_zero_on_fix: whether a changed file makes it 1.
 
     """
 
     outcome: Outcome
     mode: Mode
     has_missing_path: bool = False
+    exit_zero: bool = False
+    exit_non_zero_on_fix: bool = False
 
     @cached_property
     def fixed(self) -> tuple[Resolution, ...]:
@@ -65,7 +69,9 @@ class Report:
             return 2
         would_change = self.mode is Mode.PREVIEW and bool(self.outcome.patch.files)
         unfixed = self.mode is not Mode.APPLY and bool(self.fixed)
-        return int(would_change or unfixed or bool(self.remaining) or bool(self.outcome.problems))
+        left = not self.exit_zero and (would_change or unfixed or bool(self.remaining))
+        changed = self.exit_non_zero_on_fix and self.mode is Mode.APPLY and bool(self.outcome.patch.files)
+        return int(left or changed or bool(self.outcome.problems))
 
     def summary(self) -> str:
         """Return one line with the number of findings by status, and of files and problems."""
@@ -75,7 +81,12 @@ class Report:
         fixable = sum(resolution.status is Status.FIXABLE for resolution in self.remaining)
         for number, label in (
             (len(self.fixed), fixed_label),
-            (fixable, "possibly fixable" if self.mode is Mode.CHECK else "possibly fixable with --unsafe-fixes"),
+            (
+                fixable,
+                "possibly fixable with devfix apply"
+                if self.mode is Mode.CHECK
+                else "possibly fixable with --unsafe-fixes",
+            ),
             (len(self.remaining) - fixable, "not fixed" if self.mode is Mode.APPLY else "without a fix"),
             (len(self.suppressed), "suppressed"),
         ):

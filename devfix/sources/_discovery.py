@@ -32,6 +32,7 @@ _SKIPPED_FOLDERS = frozenset(
 )
 # The marker is built, so that this file does not carry it.
 _GENERATED = re.compile(rb"\A(?:[^\n]*\n){0,9}[^\n]*" + b"@" + b"generated\\b")
+_PATTERN = frozenset("*?[")  # characters of a pattern that the shell did not expand
 _GIT_TIMEOUT_S = 120
 _OUTSIDE = "it is a link to a file outside of the project"
 
@@ -70,7 +71,8 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
         elif os.path.lexists(path):
             candidates = [(False, path)]
         else:
-            problems.append(Problem(path, "no such file or folder", hint="check the spelling"))
+            hint = "check the spelling" if _PATTERN.isdisjoint(path) else "no file matches, or the pattern is in quotes"
+            problems.append(Problem(path, "no such file or folder", hint=hint))
             continue
         for candidate in candidates:
             real = os.path.realpath(candidate[1])

@@ -110,6 +110,8 @@ def _cookie(body: bytes) -> str | None:
 
 def _unreadable(path: str, error: OSError) -> Problem:
     if isinstance(error, FileNotFoundError):
+        if os.path.islink(path):
+            return Problem(path, "is a link to a file that does not exist", hint="remove or correct the link")
         return Problem(path, "no such file or folder", hint="check the spelling")
     if isinstance(error, PermissionError):
         return Problem(path, "cannot be read: permission denied", hint="check the file's permissions")

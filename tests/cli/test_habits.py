@@ -31,6 +31,9 @@ def files(project):
         pytest.param(["check", "--diff"], "no such option '--diff'; 'devfix apply' has --diff", id="of-another-one"),
         pytest.param(["check", "--dry-run"], "no such option '--dry-run'; 'devfix apply' has --diff", id="both"),
         pytest.param(["apply", "--dry-run"], "no such option '--dry-run'; did you mean '--diff'?", id="another-name"),
+        pytest.param(
+            ["check", "--add-noqa"], "no such option '--add-noqa'; 'devfix apply' has --add-ignore", id="noqa"
+        ),
         pytest.param(["check", "--no-color"], "no such option '--no-color'; did you mean '--color never'?", id="value"),
         pytest.param(["check", "--sevrity"], "no such option '--sevrity'; did you mean '--severity'?", id="misspelt"),
         pytest.param(["rules", "--zzz"], "no such option '--zzz'", id="nothing-near"),
@@ -38,6 +41,21 @@ def files(project):
             ["rules", "--format", "jsn"],
             "invalid value for '--format': 'jsn' is not one of 'text', 'json'; did you mean 'json'?",
             id="a-value",
+        ),
+        pytest.param(
+            ["verify", "a.py", "--device", "gpu"],
+            "invalid value for '--device': 'gpu' is not one of 'auto', 'cuda', 'mps', 'xpu', 'sim', 'sim:mps',"
+            " 'sim:xpu', 'cpu'; did you mean 'cuda'?",
+            id="a-value-of-other-tools",
+        ),
+        pytest.param(
+            ["verify", "a.py", "--timeout", "x"], "invalid value for '--timeout': 'x' is not a number", id="a-number"
+        ),
+        pytest.param(["completion"], "missing argument 'SHELL'; choose one of bash, zsh, fish", id="a-missing-one"),
+        pytest.param(
+            ["check", "--select", ","],
+            "invalid value for '--select': it is empty: name codes, prefixes or rules",
+            id="an-empty-list",
         ),
     ],
 )
@@ -89,6 +107,19 @@ def test_show_files_prints_what_would_be_read(run, files):
     missing = run("check", "--show-files", "missing.py", "a.py")
     assert (missing.code, missing.text) == (2, "a.py\n")
     assert missing.stderr == "devfix: missing.py: no such file or folder; check the spelling\n"
+
+
+def test_paths_that_name_no_file_say_why(run, files):
+    (files / "dangling.py").symlink_to("nowhere.py")
+
+    result = run("check", "*.py", "dangling.py", "nowhere.py")
+
+    assert result.code == 2
+    assert result.stderr.splitlines() == [
+        "devfix: *.py: no such file or folder; no file matches, or the pattern is in quotes",
+        "devfix: dangling.py: is a link to a file that does not exist; remove or correct the link",
+        "devfix: nowhere.py: no such file or folder; check the spelling",
+    ]
 
 
 def test_exclude_is_relative_to_the_current_folder(run, files, monkeypatch):
@@ -162,11 +193,24 @@ def test_extend_select_without_a_configuration_keeps_the_others(run, files, engi
         (["--config", "bot={}"], "devfix: --config: tool.devfix.bot must be in a file"),
         (["--config", "a.toml", "--config", "b.toml"], "devfix: --config names two files, a.toml and b.toml"),
         (["--watch", "--show-files"], "devfix: --watch cannot be combined with --show-files"),
-        (["-", "--add-ignore"], "devfix: --add-ignore cannot be used with standard input"),
     ],
 )
 def test_mistakes_with_these_options(run, files, arguments, message):
     result = run("check", *arguments)
+
+    assert result.code == 2 and message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-"], "devfix: --add-ignore cannot be used with standard input"),
+        (["a.py", "--verify"], "devfix: --add-ignore cannot be combined with --verify, which proves fixes"),
+        (["--watch"], "devfix: --watch cannot be combined with --add-ignore"),
+    ],
+)
+def test_mistakes_with_add_ignore(run, files, arguments, message):
+    result = run("apply", "--add-ignore", *arguments)
 
     assert result.code == 2 and message in result.stderr
 
@@ -193,19 +237,23 @@ def test_add_ignore_leaves_only_new_findings(inside, project):
     )
     (project / "train.py").write_bytes(source)
 
-    added = inside("check", "--add-ignore")
+    shown = inside("apply", "--add-ignore", "--diff")
+    assert shown.code == 1 and "\n+)  # a comment  # devfix: ignore[DEV102]\r\n" in shown.text
+    assert (project / "train.py").read_bytes() == source
+
+    added = inside("apply", "--add-ignore")
 
     assert (added.code, added.text) == (0, "no findings, 1 suppressed, 1 file checked, 1 changed\n")
     comment = b"# a comment  # devfix: ignore[DEV102]\r\n"
     assert (project / "train.py").read_bytes() == source.replace(b"# a comment\r\n", comment)
-    again = inside("check", "--add-ignore")
+    again = inside("apply", "--add-ignore")
     assert (again.code, again.text) == (0, "no findings, 1 suppressed, 1 file checked\n")
 
 
 def test_a_finding_whose_file_is_read_only_keeps_it(run, files):
     (files / "a.py").chmod(0o444)
 
-    result = run("check", "a.py", "--add-ignore")
+    result = run("apply", "a.py", "--add-ignore")
 
     assert result.code == 1
     assert "a.py:1:5 error DEV191" in result.text and "is read-only" in result.stderr

@@ -25,7 +25,7 @@ def test_a_file_receives_the_data_and_people_read_the_text(run, bugs):
 
     assert (result.code, result.stderr) == (1, "")
     assert len(json.loads((bugs / "report.json").read_text())["findings"]) == 3
-    assert "3 findings, 2 possibly fixable, 1 without a fix, 1 file checked" in result.text
+    assert "3 findings, 2 possibly fixable with devfix apply, 1 without a fix, 1 file checked" in result.text
     assert sorted(os.listdir(bugs)) == [".git", "a.py", "report.json"]
 
 
@@ -109,7 +109,7 @@ def test_statistics_count_in_the_place_of_findings(run, bugs):
     assert (text.code, concise.code) == (1, 1)
     assert concise.stdout == b"2\tDEV191\t[*] bug\n1\tDEV391\t[ ] stuck\n"
     assert "DEV191  [*] bug" in text.text and "BUG is here" not in text.text
-    assert text.text.endswith("3 findings, 2 possibly fixable, 1 without a fix, 1 file checked\n")
+    assert text.text.endswith("3 findings, 2 possibly fixable with devfix apply, 1 without a fix, 1 file checked\n")
 
 
 def test_statistics_as_json_follow_their_schema(run, bugs):

@@ -32,6 +32,11 @@ class _Apply(click.Command):
 @click.option(
     "--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if a file was changed, even if nothing remains."
 )
+@click.option(
+    "--add-ignore",
+    is_flag=True,
+    help="Instead of fixes, add '# devfix: ignore[CODE]' for each finding, so that only new ones are reported.",
+)
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes, which may change more than devices.")
 @click.option(
     "--verify",

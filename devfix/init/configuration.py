@@ -72,6 +72,10 @@ def _subtable(table: Any, key: str) -> Any:
 
 
 def _merged(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two documents, and tables of the same name."""
-    both = {key: _merged(first[key], second[key]) for key in first.keys() & second.keys()}
+    """Merge two documents, and tables of the same name; a value of another kind is replaced."""
+    both = {
+        key: _merged(first[key], second[key])
+        for key in first.keys() & second.keys()
+        if isinstance(first[key], Mapping) and isinstance(second[key], Mapping)
+    }
     return {**first, **second, **both}

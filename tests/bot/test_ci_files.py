@@ -14,6 +14,8 @@ import yaml
 ROOT = Path(__file__).parents[2]
 CI = ROOT / "docs" / "ci"
 WORKFLOWS = sorted(CI.glob("github-*.yml"))
+RELEASE = ROOT / ".github" / "workflows" / "release.yml"
+OURS = [*WORKFLOWS, RELEASE, ROOT / "action.yml"]
 _USES = re.compile(r"uses: *(\S+)(.*)")
 
 
@@ -30,7 +32,7 @@ def more(schema):
 
 
 def test_workflows_hold_to_their_schema():
-    assert schema_errors("vendor.github-workflows", *WORKFLOWS) == ""
+    assert schema_errors("vendor.github-workflows", *WORKFLOWS, RELEASE) == ""
 
 
 def test_a_workflow_that_does_not_hold_to_the_schema_is_told(tmp_path):
@@ -47,14 +49,14 @@ def test_the_pipeline_holds_to_its_schema():
     assert schema_errors("vendor.gitlab-ci", CI / "gitlab-ci.yml") == ""
 
 
-@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / "action.yml"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 def test_actions_are_pinned_by_commit_and_named_by_release(path):
     for name, remark in _USES.findall(path.read_text()):
         assert re.fullmatch(r"[\w.-]+(/[\w.-]+)+@[0-9a-f]{40}", name), name
         assert remark.startswith(" # "), name
 
 
-@pytest.mark.parametrize("path", [*WORKFLOWS, ROOT / "action.yml"], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", OURS, ids=lambda path: path.name)
 def test_no_expression_stands_in_a_script(path):
     for step in steps(yaml.safe_load(path.read_text())):
         assert "${{" not in step.get("run", ""), step
@@ -88,7 +90,7 @@ def test_what_posts_follows_the_review():
     assert document[True]["workflow_run"]["workflows"] == [workflow("github-review.yml")["name"]]
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", [*WORKFLOWS, RELEASE], ids=lambda path: path.name)
 def test_no_job_that_may_write_has_a_checkout(path):
     document = yaml.safe_load(path.read_text())
     for job in document["jobs"].values():
@@ -165,7 +167,7 @@ def test_commands_of_the_workflows_exist():
 
 @pytest.mark.skipif(shutil.which("zizmor") is None, reason="zizmor is not installed: nox -s workflows runs it")
 def test_auditors_find_nothing_in_the_workflows():
-    files = [*map(str, WORKFLOWS), str(ROOT / "action.yml")]
+    files = list(map(str, OURS))
     command = ["zizmor", "--offline", "--persona=auditor", *files]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -198,3 +200,42 @@ def test_hooks_name_commands_that_exist():
         assert set(options) <= {option for each in command.params for option in each.opts}
         assert hook["require_serial"] and hook["types_or"] == ["python", "jupyter"]
         assert hook["additional_dependencies"] == ["nbformat"], "the hook is given notebooks"
+
+
+def release_jobs():
+    return yaml.safe_load(RELEASE.read_text())["jobs"]
+
+
+def test_what_a_release_publishes_was_built_once_and_tested():
+    jobs = release_jobs()
+    building = [
+        name for name, job in jobs.items() if any("pyproject-build" in step.get("run", "") for step in job["steps"])
+    ]
+
+    assert building == ["build"]
+    assert jobs["test"]["needs"] == "build"
+    assert {name for name, job in jobs.items() if job.get("needs") == "test"} == set(jobs) - {"build", "test"}
+
+
+def test_a_release_is_published_with_the_identity_of_the_job_and_attested():
+    job = release_jobs()["publish-pypi"]
+    publish = job["steps"][-1]
+
+    assert job["permissions"] == {"id-token": "write"}
+    assert job["environment"]["name"] == "pypi"
+    assert publish["with"]["attestations"] is True
+    assert "password" not in publish["with"]
+
+
+def test_a_release_is_tested_on_each_supported_python():
+    classifiers = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
+
+    assert release_jobs()["test"]["strategy"]["matrix"]["python"] == classifiers
+
+
+def test_extensions_are_published_by_the_programs_that_build_and_test_them():
+    manifest = (ROOT / "editors" / "vscode" / "package.json").read_text()
+    version = re.search(r'"@vscode/vsce": "(.*?)"', manifest)
+
+    assert version is not None
+    assert f"@vscode/vsce@{version[1]} publish" in RELEASE.read_text()

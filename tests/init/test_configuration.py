@@ -73,6 +73,13 @@ def test_a_table_that_cannot_be_added_is_shown(tmp_path, old):
     assert "cannot be extended" in part.reason and part.snippet.startswith("[tool.devfix]")
 
 
+def test_an_array_of_tables_is_not_extended(tmp_path):
+    part = added(tmp_path, b"[[tool]]\n")
+
+    assert isinstance(part, Refused)
+    assert part.reason == "existing settings would change"
+
+
 @pytest.mark.parametrize("old", [b"[project\n", b"\xff\n", b"\xef\xbb\xbf[project]\n"])
 def test_a_file_that_is_no_toml_is_told(tmp_path, old):
     part = added(tmp_path, old)

@@ -12,6 +12,7 @@ from devfix.model import Event, FileChange, Outcome, Patch, Resolution, Severity
 from devfix.report import terminal_diff
 from devfix.report.findings.concise import location, problem_line
 from devfix.report.findings.statistics import counts
+from devfix.report.head import Head
 from devfix.report.html import render_page
 from devfix.report.suggestions import Suggestion, apply_replacements
 from devfix.report.summary import Mode
@@ -62,8 +63,9 @@ def render(view: View) -> str:
     items = view.by_severity()
     return render_page(
         "findings.html",
-        script="findings.js",
-        heading=_HEADINGS[view.report.mode],
+        Head("check", "x", "bad", "findings", view.report.summary()),
+        styles=("findings.css",),
+        scripts=("findings.js",),
         summary=view.report.summary(),
         rules=counts(view),
         severities=_severities(items),

@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from devfix import __version__
 from devfix.report.source_links import Checkout
 
-__all__ = ["About", "Head", "Total", "about_command", "counted", "duration_text"]
+__all__ = ["UNKNOWN", "About", "Head", "Total", "about_command", "counted", "duration_text"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,10 @@ class About:
         return replace(self, versions=(*others, ("torch", number)))
 
 
+#: Nothing is known about the command.
+UNKNOWN = About()
+
+
 @dataclass(frozen=True)
 class Head:
     """The head of a page.
@@ -93,7 +97,7 @@ class Head:
     sentence: str
     totals: tuple[Total, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
-    about: About = field(default_factory=About)
+    about: About = UNKNOWN
 
 
 def about_command(arguments: Sequence[str] | None, started: float | None, root: str | os.PathLike[str]) -> About:

@@ -16,7 +16,7 @@ from typing import Any
 
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.model import Severity, Status
-from devfix.report.head import About, Head, Total, counted, duration_text
+from devfix.report.head import UNKNOWN, About, Head, Total, counted, duration_text
 from devfix.report.html import packed, render_page, visible
 from devfix.report.migrations.details import details
 
@@ -180,7 +180,7 @@ class _Rule:
     repositories: int = 0
 
 
-def page(records: Iterable[Record], plan: str = "", about: About = About(), limit: int = MAX_ROWS) -> str:
+def page(records: Iterable[Record], plan: str = "", about: About = UNKNOWN, limit: int = MAX_ROWS) -> str:
     """Return the page.
 
     Args:

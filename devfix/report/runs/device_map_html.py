@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from devfix.report.head import About, Head
+from devfix.report.head import UNKNOWN, About, Head
 from devfix.report.html import render_page
 from devfix.report.runs.device_map import cells, environment_lines, memory_cells
 from devfix.report.runs.run_head import run_facts, run_title
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
-def page(result: Survey, about: About = About()) -> str:
+def page(result: Survey, about: About = UNKNOWN) -> str:
     """Return the HTML file.
 
     Args:

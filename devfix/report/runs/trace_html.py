@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from devfix.report.diffs import diff_view
-from devfix.report.head import About, Head
+from devfix.report.head import UNKNOWN, About, Head
 from devfix.report.html import render_page
 from devfix.report.runs.run_head import run_facts, run_title
 from devfix.report.runs.trace import edit_text, last_output_lines, readable_diff, rules_text, value_text
@@ -19,7 +19,7 @@ __all__ = ["page"]
 _TONES = {"device-error": "bad", "no-device-error": "good", "unfinished": "unsure"}
 
 
-def page(trace: Trace, about: About = About()) -> str:
+def page(trace: Trace, about: About = UNKNOWN) -> str:
     """Return the HTML file.
 
     Args:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from devfix.report import terminal_diff
 from devfix.report.diffs import diff_view
-from devfix.report.head import About, Head
+from devfix.report.head import UNKNOWN, About, Head
 from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
-def page(proof: Proof, about: About = About()) -> str:
+def page(proof: Proof, about: About = UNKNOWN) -> str:
     """Return the HTML file.
 
     Args:

@@ -202,7 +202,7 @@ def page(records: Iterable[Record], plan: str = "", about: About = UNKNOWN, limi
     return render_page(
         "migration.html",
         _head(totals, plan, about),
-        styles=("findings.css", "migration.css"),
+        styles=("migration.css",),
         scripts=("migration.js",),
         totals=totals,
         rows=rows,

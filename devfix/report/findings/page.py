@@ -88,8 +88,8 @@ def render(view: View) -> str:
     return render_page(
         "findings.html",
         _head(view, items),
-        styles=("listing.css", "findings.css"),
-        scripts=("findings.js",),
+        styles=("listing.css", "findings.css", "chart.css"),
+        scripts=("findings.js", "chart.js"),
         rules=[(rule, help_uri(rule.code)) for rule in counts(view)],
         severities=_severities(items),
         problems=_problems(view.report.outcome),
@@ -124,12 +124,18 @@ def _head(view: View, items: list[Resolution]) -> Head:
         Total("files checked" if report.outcome.checked != 1 else "file checked", f"{report.outcome.checked:,}"),
         *([Total("problems", f"{problems:,}", "", "unsure")] if problems else []),
     ]
+    sentence = report.summary()
+    if report.mode is Mode.CHECK and items:
+        files = len({item.finding.path for item in items})
+        fixes = len(_fixed(view))
+        told = "the patch below fixes all of them" if fixes >= len(items) else f"the patch below fixes {fixes}"
+        sentence = f"In {counted(files, 'file', 'files')}; {told if fixes else 'none has a safe fix'}."
     return Head(
         command="apply" if report.mode is not Mode.CHECK else "check",
         title=_subject(view),
         tone=tone,
         label=label,
-        sentence=report.summary(),
+        sentence=sentence,
         totals=tuple(totals),
         about=view.about,
     )
@@ -175,10 +181,11 @@ def _proof(view: View) -> dict[str, Any]:
         return {"proof": None}
     from devfix.report.runs.chart import chart
     from devfix.report.runs.curves import curves
-    from devfix.report.runs.verdict import cells, sentence
+    from devfix.report.runs.run_rows import run_rows
+    from devfix.report.runs.verdict import sentence
 
-    rows = [(name, cells(view.proof, name)) for name in view.proof.rows]
-    return {"proof": view.proof, "sentence": sentence(view.proof), "rows": rows, "chart": chart(curves(view.proof))}
+    proof = view.proof
+    return {"proof": proof, "sentence": sentence(proof), "rows": run_rows(proof), "chart": chart(curves(proof))}
 
 
 def _files(view: View, items: list[Resolution]) -> list[_File]:

@@ -202,8 +202,8 @@ def page(records: Iterable[Record], plan: str = "", about: About = UNKNOWN, limi
     return render_page(
         "migration.html",
         _head(totals, plan, about),
-        styles=("migration.css",),
-        scripts=("migration.js",),
+        styles=("chart.css", "migration.css"),
+        scripts=("chart.js", "migration.js"),
         totals=totals,
         rows=rows,
         shown=rows[:_ROWS_PER_PAGE],

@@ -111,7 +111,7 @@ def _head(view: View, items: list[Resolution]) -> Head:
     report = view.report
     severities = dict(_severities(items))
     problems = len(report.outcome.problems)
-    tone, label = ("good", "no findings") if not items else ("unsure", counted(len(items), "finding", "findings"))
+    tone, label = ("good", "No findings") if not items else ("unsure", counted(len(items), "finding", "findings"))
     if Severity.ERROR.value in severities:
         tone = "bad"
     elif problems and not items:
@@ -119,7 +119,10 @@ def _head(view: View, items: list[Resolution]) -> Head:
     fixed = "fixed" if report.mode is Mode.APPLY else "would be fixed"
     tones = {"error": "bad", "latent": "unsure"}
     totals = [
-        *(Total(name, f"{number:,}", "", tones.get(name, ""), "severity", name) for name, number in severities.items()),
+        *(
+            Total(_noun(name, number), f"{number:,}", "", tones.get(name, ""), "severity", name)
+            for name, number in severities.items()
+        ),
         *([Total(fixed, f"{len(_fixed(view)):,}", "", "good")] if _fixed(view) else []),
         Total("files checked" if report.outcome.checked != 1 else "file checked", f"{report.outcome.checked:,}"),
         *([Total("problems", f"{problems:,}", "", "unsure")] if problems else []),
@@ -139,6 +142,10 @@ def _head(view: View, items: list[Resolution]) -> Head:
         totals=tuple(totals),
         about=view.about,
     )
+
+
+def _noun(severity: str, number: int) -> str:
+    return "errors" if severity == Severity.ERROR.value and number != 1 else severity
 
 
 def _fixed(view: View) -> tuple[Resolution, ...]:
@@ -227,7 +234,7 @@ def _card(view: View, item: Resolution, anchor: str, listings: Listings) -> _Car
         anchor=anchor,
         link=view.about.checkout.link(view.name(finding.path), outcome.line_in_file(finding.path, finding.span.line)),
         uri=help_uri(finding.code),
-        steps=[(step, outcome.where(step.path, step.line)) for step in steps],
+        steps=list(_places(steps, outcome)),
         rows=listings.rows(steps),
         notes=finding.notes,
         suggestion="" if fix is None else f"{fix.title} ({fix.applicability.value})",
@@ -235,6 +242,15 @@ def _card(view: View, item: Resolution, anchor: str, listings: Listings) -> _Car
         fixed_with="" if other is None else location(other, outcome),
         diff=diff_view("") if suggestion is None else _diff_view(Patch(tuple(_changes(view, suggestion)))),
     )
+
+
+def _places(steps: list[Step], outcome: Outcome) -> Iterator[tuple[Step, str]]:
+    """Yield the steps with their positions; the path is only named where it changes."""
+    path = ""
+    for step in steps:
+        place = outcome.where(step.path, step.line)
+        yield step, place.removeprefix(f"{path}:") if path else place
+        path = step.path
 
 
 def _step(finding: Finding, event: Event) -> Step:

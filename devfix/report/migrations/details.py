@@ -24,7 +24,6 @@ _MAX_DIFF_LINES = 2000
 _MAX_LINE_LENGTH = 1000
 _MAX_TAIL = 16_000
 _MAX_POINTS = 240
-_DIGITS = 9  # enough for every float32
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\]*)?")
 
 
@@ -197,12 +196,8 @@ def _chart(verdict: VerdictSummary) -> dict[str, Any] | None:
         "difference": drawn.difference.points,
         "summary": drawn.summary,
         "marked": bool(drawn.lines[-1].marks),
-        "readings": [[_digits(value) for value in reading] for reading in drawn.readings],
+        "readings": drawn.readings,
     }
-
-
-def _digits(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.{_DIGITS}g}")
 
 
 def _numbered(run: RunSummary) -> Iterator[tuple[int, float]]:

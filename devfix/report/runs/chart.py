@@ -10,6 +10,7 @@ from devfix.report.runs.curves import Curve, nice_levels, thin_alike, ticks
 
 __all__ = ["Chart", "Line", "Panel", "Point", "chart"]
 
+_DIGITS = 9  # enough for every float32
 _MAX_MARKS = 60  # lines with more losses have no markers
 _WIDTH, _LEFT, _RIGHT = 960, 72, 16
 _LOSS = (16, 276)  # top and bottom of the panels
@@ -78,7 +79,7 @@ class Chart:
     @property
     def readings(self) -> list[list[float | None]]:
         """Number, coordinate, and the loss of each curve or None, by number."""
-        values = [{point.number: point.value for point in line.losses} for line in self.lines]
+        values = [{point.number: float(f"{point.value:.{_DIGITS}g}") for point in line.losses} for line in self.lines]
         places = {point.number: point.x for line in self.lines for point in line.losses}
         return [[number, places[number], *(found.get(number) for found in values)] for number in sorted(places)]
 

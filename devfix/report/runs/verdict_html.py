@@ -14,7 +14,6 @@ from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
 from devfix.report.runs.run_head import run_facts, run_title
 from devfix.report.runs.run_rows import run_rows
-from devfix.report.runs.verdict import number
 from devfix.vcs import unified_diff
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _totals(proof: Proof) -> Iterator[Total]:
     if run.steps:
         yield Total("step" if run.steps == 1 else "steps", f"{run.steps:,}", "of the patched script")
     if difference is not None:
-        yield Total("largest difference", number(difference), "between losses", "" if difference else "good")
+        yield Total("largest difference", f"{difference:.3g}", "between losses", "" if difference else "good")
     if proof.outputs:
         differences = len(proof.output_differences)
         told = counted(differences, "difference", "differences")

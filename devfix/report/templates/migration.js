@@ -350,10 +350,13 @@ FORM.addEventListener("input", (changed) => {
     sort(Number(column), direction === "down");
     return;
   }
+  devfix.writeState(FORM);
   clearTimeout(waiting);
   waiting = setTimeout(filter, changed.target.name === "text" ? 80 : 0);
 });
-FORM.addEventListener("reset", () => setTimeout(() => { sort(OUTCOME, false); filter(); }));
+FORM.addEventListener("reset", () => setTimeout(() => { devfix.writeState(FORM); sort(OUTCOME, false); filter(); }));
+addEventListener("hashchange", () => { if (devfix.readState(FORM)) filter(); });
+devfix.onKey("/", () => FORM.elements.text.focus());
 PAGES.addEventListener("click", ({ target }) => {
   if (!target.matches("button")) return;
   first += Number(target.value) * ROWS;
@@ -409,6 +412,7 @@ unpack(document.getElementById("index")).then(async (rows) => {
   });
   matching = order = repositories.slice();
   show();
+  if (devfix.readState(FORM)) await filter();
   addEventListener("hashchange", openNamed);
   await openNamed();
   document.documentElement.dataset.ready = "";

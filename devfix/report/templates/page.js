@@ -158,5 +158,5 @@ const openTarget = () => {
 addEventListener("hashchange", openTarget);
 addEventListener("DOMContentLoaded", openTarget);
 
-return { filters, onKey, openTarget, reveal, ROOT };
+return { filters, onKey, readState, writeState };
 })();

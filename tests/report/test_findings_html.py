@@ -24,7 +24,11 @@ def test_findings_stand_worst_first_with_path_fix_and_reason(outcome):
 
     order = re.findall(r'data-rule="(\w+)" data-severity="(\w+)"', text)
     assert order == [("DEV101", "error"), ("DEV201", "error"), ("DEV102", "latent")]
-    for words in ("lib/data.py:7", "is created here, on the CPU", "move <code>labels</code> to <code>device</code> (safe)"):
+    for words in (
+        "lib/data.py:7",
+        "is created here, on the CPU",
+        "move <code>labels</code> to <code>device</code> (safe)",
+    ):
         assert words in text
     assert "the file is not yours" in text and "odd.py:3: not valid utf-8" in text
 

@@ -265,7 +265,21 @@ def test_a_record_that_was_read_from_its_line_makes_the_same_page():
 
 
 # --- colours: https://www.w3.org/TR/WCAG22/#contrast-minimum ---------------------------------------------------------
-TEXTS = ("text", "soft", "good", "bad", "unsure", "keyword", "name", "builtin", "string", "digits", "comment", "origin", "move")
+TEXTS = (
+    "text",
+    "soft",
+    "good",
+    "bad",
+    "unsure",
+    "keyword",
+    "name",
+    "builtin",
+    "string",
+    "digits",
+    "comment",
+    "origin",
+    "move",
+)
 BACKS = {"text": ("back", "panel", "added", "removed"), "good": ("back", "panel"), "bad": ("back", "panel")}
 BACKS["good"] += ("good-back",)
 BACKS["bad"] += ("bad-back",)
@@ -286,7 +300,10 @@ def contrast(one, other):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_text_can_be_read_on_what_it_stands_on(dark):
     text = migration_page.page([])
-    colours = {name: both[dark] for name, *both in re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", text)}
+    colours = {
+        name: both[dark]
+        for name, *both in re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", text)
+    }
 
     pairs = [(name, back) for name in TEXTS for back in BACKS.get(name, BACKS["text"])]
     poor = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}

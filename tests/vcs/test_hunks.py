@@ -122,7 +122,7 @@ def test_a_cell_of_a_notebook_is_python():
 
 
 def test_a_python_file_is_highlighted_line_by_line():
-    lines = ["def f():", '    """Two', "    lines.\"\"\"", "    return 1"]
+    lines = ["def f():", '    """Two', '    lines."""', "    return 1"]
 
     pieces = highlight_python(lines)
 

@@ -234,10 +234,16 @@ def _head(totals: _Totals, plan: str, about: About) -> Head:
         totals=(
             Total("findings", f"{totals.findings:,}", f"in {counted(totals.affected, 'repository', 'repositories')}"),
             Total(
-                "fixed", f"{totals.findings - totals.remaining:,}", f"by {counted(totals.patches, 'patch', 'patches')}", "good"
+                "fixed",
+                f"{totals.findings - totals.remaining:,}",
+                f"by {counted(totals.patches, 'patch', 'patches')}",
+                "good",
             ),
             Total(
-                "remaining", f"{totals.remaining:,}", f"{totals.suppressed:,} suppressed", "bad" if totals.remaining else ""
+                "remaining",
+                f"{totals.remaining:,}",
+                f"{totals.suppressed:,} suppressed",
+                "bad" if totals.remaining else "",
             ),
             Total("verified", f"{totals.verified:,}", verdicts or "no runs"),
         ),

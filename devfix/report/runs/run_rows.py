@@ -52,4 +52,6 @@ def _row(proof: Proof, name: str) -> RunRow:
     purpose = _PURPOSES.get(name, "")
     if name == proof.compared_with:
         purpose = f"{purpose}; the reference" if purpose else "the reference"
-    return RunRow(name, purpose, cells(proof, name), "" if run.ok else "bad", duration_text(run.wall) if run.wall else "")
+    return RunRow(
+        name, purpose, cells(proof, name), "" if run.ok else "bad", duration_text(run.wall) if run.wall else ""
+    )

@@ -1,7 +1,7 @@
 """Take the screenshots of pages in docs/_static: ``python tests/docs/screenshots.py``.
 
-Requires Chromium on PATH, playwright and Pillow.  Programs of the corpus are checked and verified in a new repository, at
-a fixed date.
+Requires Chromium on PATH, playwright and Pillow.  A program of the corpus is checked and verified in a new repository,
+at a fixed date.
 """
 
 from __future__ import annotations

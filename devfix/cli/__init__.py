@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -15,6 +16,7 @@ import click
 
 from devfix import __version__
 from devfix.cli._errors import Interrupted, report_errors
+from devfix.cli._invocation import INVOCATION
 
 __all__ = ["cli", "main"]
 
@@ -61,6 +63,7 @@ class _LazyGroup(click.Group):
         if not args and not ctx.resilient_parsing:
             click.echo(_FIRST_STEPS)
             ctx.exit(2)
+        ctx.meta[INVOCATION] = (tuple(args), time.time())
         with report_errors(ctx):
             return super().parse_args(ctx, args)
 

@@ -6,15 +6,25 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
 from devfix.cli._errors import CommandError
 
+if TYPE_CHECKING:
+    from devfix.verify.experiment import Experiment
+
 __all__ = ["format_option", "print_run", "require_jinja2"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class _Run(Protocol):
+    """The result of a run."""
+
+    @property
+    def experiment(self) -> Experiment: ...
 
 
 def format_option(function: _Function) -> _Function:
@@ -34,7 +44,7 @@ def require_jinja2(option: str) -> None:
         raise CommandError(f"{option} requires jinja2: pip install 'devfix[report]'")
 
 
-def print_run(found: object, output_format: str, *, text: str, json: str, html: str) -> None:
+def print_run(found: _Run, output_format: str, *, text: str, json: str, html: str) -> None:
     """Print the result of a run to standard output.
 
     Args:
@@ -42,13 +52,16 @@ def print_run(found: object, output_format: str, *, text: str, json: str, html: 
         output_format: ``text``, ``json`` or ``html``.
         text: module of ``devfix.report.runs`` with a function ``show``.
         json: module with a function ``dumps``.
-        html: module with a function ``page``.
+        html: module with a function ``page``, which also takes the facts about the command.
 
     """
     if output_format == "json":
         sys.stdout.write(_report(json).dumps(found))
     elif output_format == "html":
-        sys.stdout.buffer.write(_report(html).page(found).encode())
+        from devfix.cli._invocation import about
+
+        facts = about(found.experiment.project.root)
+        sys.stdout.buffer.write(_report(html).page(found, facts).encode("utf-8", "backslashreplace"))
     else:
         _report(text).show(found)
     sys.stdout.flush()

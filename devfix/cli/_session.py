@@ -11,6 +11,7 @@ from functools import partial
 
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
+from devfix.cli._invocation import about
 from devfix.cli._output import Output, refuse_source_as_output, write_stdout
 from devfix.cli._progress import Progress, progress
 from devfix.cli._request import Request
@@ -89,7 +90,10 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
     report = Report(outcome, request.mode, has_missing_path=_has_missing_path(request, problems))
-    return View(report, texts, preview, proof), filtered
+    view = View(report, texts, preview, proof, request.paths)
+    if FORMATS[request.output_format].has_head:
+        view = replace(view, about=about(view.root))
+    return view, filtered
 
 
 def _without_excluded(paths: tuple[str, ...], settings: Settings) -> tuple[str, ...]:

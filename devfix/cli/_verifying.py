@@ -304,9 +304,11 @@ def verify(
             changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
         proof = Proof(experiment, experiment.prove(changes), changes, notes)
         if page is not None:
+            from devfix.cli._invocation import about
             from devfix.report.runs import verdict_html
 
+            content = verdict_html.page(proof, about(experiment.project.root))
             with open(page, "wb") as file:
-                file.write(verdict_html.page(proof).encode())
+                file.write(content.encode("utf-8", "backslashreplace"))
     print_run(proof, output_format, text="verdict", json="verdict", html="verdict_html")
     return proof.exit_code

@@ -25,6 +25,7 @@ class Format:
         suggestions: the format lists replacements, so ``check`` also computes fixes.
         has_statistics: the format supports ``--statistics``.
         uses_file_positions: the format has no notebook cells; notebook findings get positions in the JSON file.
+        has_head: the format names the command, the commit and the date.
         requires: an optional module that the format imports, and the extra that installs it.
 
     """
@@ -33,6 +34,7 @@ class Format:
     suggestions: bool = False
     has_statistics: bool = False
     uses_file_positions: bool = False
+    has_head: bool = False
     requires: tuple[str, str] | None = None
 
     @property
@@ -51,7 +53,7 @@ FORMATS = {
     "gitlab": Format("gitlab", uses_file_positions=True),
     "junit": Format("junit"),
     "rdjson": Format("rdjson", suggestions=True, uses_file_positions=True),
-    "html": Format("page", suggestions=True, requires=("jinja2", "report")),
+    "html": Format("page", suggestions=True, has_head=True, requires=("jinja2", "report")),
 }
 
 

@@ -1,6 +1,7 @@
 """Self-contained HTML pages, light and dark.
 
-The Content-Security-Policy of a page allows its own script by hash, and no other script and no request.
+The Content-Security-Policy of a page allows its own style sheet and script by hash, and no other style, no other script
+and no request.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ import hashlib
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-from devfix import __version__
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-__all__ = ["packed", "render_page", "script_json", "terminal_text", "visible"]
+    from devfix.report.head import Head
 
+__all__ = ["packed", "patch_link", "render_page", "script_json", "terminal_text", "visible"]
+
+#: Of all pages.
+_STYLES, _SCRIPTS = ("page.css", "code.css"), ("page.js",)
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 #: Terminal escape sequences: colours, window titles, links.
 _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)?)")
@@ -26,12 +30,16 @@ _ESCAPES = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\
 _MARKUP = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
 
 
-def render_page(template: str, script: str = "", **values: Any) -> str:
+def render_page(
+    template: str, head: Head, *, styles: Sequence[str] = (), scripts: Sequence[str] = (), **values: Any
+) -> str:
     """Render a page of ``templates/``; templates pass untrusted text through the filter ``visible``.
 
     Args:
-        template: file name in ``templates/``.
-        script: file name of the page's script; the template gets ``script.text`` and its hash, ``script.policy``.
+        template: file name in ``templates/``; it extends ``_page.html``.
+        head: the head of the page.
+        styles: file names of the page's style sheets, after those that all pages share.
+        scripts: file names of the page's scripts, after the one that all pages share.
         values: variables of the template.
 
     Raises:
@@ -49,11 +57,24 @@ def render_page(template: str, script: str = "", **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(visible=visible, script_json=script_json)
-    if script:
-        text, _, _ = loader.get_source(environment, script)
-        values["script"] = {"text": Markup(text), "policy": _policy(text)}
-    return environment.get_template(template).render(version=__version__, **values)
+    environment.filters.update(visible=visible, script_json=script_json, patch_link=patch_link)
+
+    def joined(names: Sequence[str]) -> str:
+        return "".join(loader.get_source(environment, name)[0] for name in names)
+
+    style, script = joined([*_STYLES, *styles]), joined([*_SCRIPTS, *scripts])
+    return environment.get_template(template).render(
+        head=head,
+        style=Markup(style),
+        script=Markup(script),
+        policy=f"style-src {_hash(style)}; script-src {_hash(script)}",
+        **values,
+    )
+
+
+def patch_link(patch: bytes) -> str:
+    """Return a ``data:`` address with a patch, byte for byte."""
+    return f"data:text/x-patch;base64,{base64.b64encode(patch).decode('ascii')}"
 
 
 def script_json(value: object) -> Markup:
@@ -91,6 +112,7 @@ def terminal_text(text: str) -> str:
     return visible("\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines))
 
 
-def _policy(script: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+def _hash(text: str) -> str:
+    """Return the source expression that allows an element with this text."""
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
     return f"'sha256-{digest}'"

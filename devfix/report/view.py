@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix import sources
 from devfix.model import Finding, Outcome, Resolution
+from devfix.report.head import UNKNOWN, About
 from devfix.report.positions import SourceTexts
 from devfix.report.summary import Report
 
@@ -27,6 +28,8 @@ class View:
         texts: the source files.
         preview: the outcome of ``apply``; suggestions come from its patch.
         proof: the verdict on the patch and its runs; None if nothing was run.
+        paths: the files and folders that were named.
+        about: the command behind the report, for pages.
 
     """
 
@@ -34,6 +37,8 @@ class View:
     texts: SourceTexts
     preview: Outcome
     proof: Proof | None = None
+    paths: tuple[str, ...] = ()
+    about: About = UNKNOWN
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property

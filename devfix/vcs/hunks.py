@@ -19,14 +19,13 @@ from devfix.vcs.git import unquoted
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
 
-__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "highlight", "highlighted_lines", "read"]
+__all__ = ["DiffFile", "DiffLine", "Hunk", "Piece", "highlight", "highlight_python", "read"]
 
 _HUNK_HEADER = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
 _CELL = re.compile(r"\.ipynb:cell \d+$")
 _LEXERS = {".py": "python", ".pyi": "python", ".ipynb": "json"}
 #: Characters; larger hunks are data and are not highlighted.
 _MAX_CODE = 100_000
-_KINDS = {"+": "added", "-": "removed"}
 #: What may precede a hunk: code, or the start of a multi-line string.
 _CONTEXTS = ("", '"""\n', "'''\n")
 
@@ -107,16 +106,12 @@ def highlight(path: str, hunk: Hunk) -> list[list[Piece]]:
     return found
 
 
-def highlighted_lines(diff: str) -> list[tuple[str, list[Piece]]]:
-    """Return the lines of a diff for HTML: ``file``, ``hunk``, ``added``, ``removed`` or nothing, and their pieces."""
-    found: list[tuple[str, list[Piece]]] = []
-    for file in read(diff):
-        found.append(("file", [Piece("", file.path)]))
-        for hunk in file.hunks:
-            found.append(("hunk", [Piece("", f"@@ line {hunk.new} {hunk.heading}".rstrip())]))
-            for line, pieces in zip(hunk.lines, highlight(file.path, hunk), strict=True):
-                found.append((_KINDS.get(line.mark, ""), [Piece("", line.mark), *pieces]))
-    return found
+def highlight_python(lines: list[str]) -> list[list[Piece]]:
+    """Return the highlighted code of each line of a Python file."""
+    lexer = _lexer(".py")
+    if lexer is None or sum(map(len, lines)) > _MAX_CODE:
+        return [[Piece("", line)] for line in lines]
+    return _lines(lexer, "", lines)
 
 
 def _read_hunk(header: re.Match[str], lines: list[str], index: int) -> tuple[Hunk, int]:

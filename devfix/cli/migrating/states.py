@@ -72,10 +72,12 @@ def loaded_forges() -> Forges:
 
 def write_report(path: str, records: Iterable[Record], plan: str) -> None:
     """Write the HTML report."""
+    from devfix.cli._invocation import about
     from devfix.report.migrations.page import page
     from devfix.sources import write_whole
 
-    content = page(records, f"devfix migrate {plan}").encode("utf-8", "backslashreplace")
+    facts = about(os.getcwd())
+    content = page(records, plan, facts).encode("utf-8", "backslashreplace")
     try:
         write_whole(Path(path), [content])
     except OSError as error:

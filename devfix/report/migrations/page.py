@@ -16,6 +16,7 @@ from typing import Any
 
 from devfix.migrate.record import Record, RepositoryOutcome
 from devfix.model import Severity, Status
+from devfix.report.head import UNKNOWN, About, Head, Total, counted, duration_text
 from devfix.report.html import packed, render_page, visible
 from devfix.report.migrations.details import details
 
@@ -127,6 +128,7 @@ class _Totals:
     verified: int = 0
     seconds: float = 0.0
     verdicts: Counter[str] = field(default_factory=Counter)
+    outcomes: Counter[RepositoryOutcome] = field(default_factory=Counter)
     rules: dict[str, _Rule] = field(default_factory=dict)
     rows_by_outcome: dict[RepositoryOutcome, list[list[Any]]] = field(
         default_factory=lambda: {outcome: [] for outcome in _ORDER}
@@ -136,6 +138,7 @@ class _Totals:
     def add(self, row: _Row) -> None:
         record = row.record
         self.repositories += 1
+        self.outcomes[record.outcome] += 1
         self.findings += len(row.findings)
         self.affected += bool(row.findings)
         self.remaining += row.remaining
@@ -177,12 +180,13 @@ class _Rule:
     repositories: int = 0
 
 
-def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = MAX_ROWS) -> str:
+def page(records: Iterable[Record], plan: str = "", about: About = UNKNOWN, limit: int = MAX_ROWS) -> str:
     """Return the page.
 
     Args:
         records: one record per repository.
-        title: heading of the page.
+        plan: name of the plan.
+        about: the command behind the page.
         limit: maximum number of listed repositories; at most this many rows per outcome are kept.
 
     Raises:
@@ -197,10 +201,10 @@ def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = 
     rows = totals.rows
     return render_page(
         "migration.html",
-        script="migration.js",
-        title=title,
+        _head(totals, plan, about),
+        styles=("migration.css",),
+        scripts=("migration.js",),
         totals=totals,
-        time=_time(totals.seconds),
         rows=rows,
         shown=rows[:_ROWS_PER_PAGE],
         outcomes=_outcomes(rows),
@@ -209,6 +213,35 @@ def page(records: Iterable[Record], title: str = "devfix migrate", limit: int = 
         labels={"outcomes": [each.value for each in _ORDER], "severities": [*(each.value for each in Severity), ""]},
         index=packed(rows),
         blocks=totals.blocks.packed,
+    )
+
+
+def _head(totals: _Totals, plan: str, about: About) -> Head:
+    failed = totals.outcomes[RepositoryOutcome.FAILED]
+    tone, label = ("good", "done") if not totals.remaining else ("unsure", "findings remain")
+    if failed:
+        tone, label = "bad", f"{failed:,} failed"
+    verdicts = ", ".join(f"{count:,} {status}" for status, count in totals.verdicts.most_common())
+    return Head(
+        command="migrate",
+        title=plan or counted(totals.repositories, "repository", "repositories"),
+        tone=tone,
+        label=label,
+        sentence=(
+            f"{counted(totals.repositories, 'repository', 'repositories')}, {counted(totals.checked, 'file', 'files')} "
+            f"checked, {duration_text(totals.seconds)} of computation."
+        ),
+        totals=(
+            Total("findings", f"{totals.findings:,}", f"in {counted(totals.affected, 'repository', 'repositories')}"),
+            Total(
+                "fixed", f"{totals.findings - totals.remaining:,}", f"by {counted(totals.patches, 'patch', 'patches')}", "good"
+            ),
+            Total(
+                "remaining", f"{totals.remaining:,}", f"{totals.suppressed:,} suppressed", "bad" if totals.remaining else ""
+            ),
+            Total("verified", f"{totals.verified:,}", verdicts or "no runs"),
+        ),
+        about=about,
     )
 
 
@@ -227,10 +260,3 @@ def _severities(rows: list[list[Any]]) -> list[tuple[str, int]]:
     """Return each severity that occurs, with its number of repositories."""
     counts = Counter(severity for row in rows for severity in {severity for _, severity in row[8]})
     return [(severity.value, counts[severity.value]) for severity in Severity if counts[severity.value]]
-
-
-def _time(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    minutes, hours = round(seconds / 60), seconds / 3600
-    return f"{minutes} min" if minutes < 120 else f"{hours:.1f} h"

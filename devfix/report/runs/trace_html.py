@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from devfix.report.diffs import diff_view
+from devfix.report.head import UNKNOWN, About, Head
 from devfix.report.html import render_page
-from devfix.report.runs.trace import (
-    edit_text,
-    environment_text,
-    last_output_lines,
-    readable_diff,
-    rules_text,
-    value_text,
-)
-from devfix.vcs.hunks import highlighted_lines
+from devfix.report.runs.run_head import run_facts, run_title
+from devfix.report.runs.trace import edit_text, last_output_lines, readable_diff, rules_text, value_text
 
 if TYPE_CHECKING:
     from devfix.trace.tracing import Trace
@@ -21,22 +16,38 @@ if TYPE_CHECKING:
 __all__ = ["page"]
 
 
-def page(trace: Trace) -> str:
+_TONES = {"device-error": "bad", "no-device-error": "good", "unfinished": "unsure"}
+
+
+def page(trace: Trace, about: About = UNKNOWN) -> str:
     """Return the HTML file.
+
+    Args:
+        trace: the traced run.
+        about: the command behind the page.
 
     Raises:
         ImportError: jinja2 is not installed.
 
     """
     project, proposal = trace.experiment.project, trace.proposal
-    diff = highlighted_lines("\n".join(readable_diff(project, proposal.changes))) if proposal else []
+    diff = "\n".join(readable_diff(project, proposal.changes)) if proposal else ""
+    head = Head(
+        command="trace",
+        title=run_title(trace.experiment),
+        tone=_TONES[trace.status],
+        label=trace.status.replace("-", " "),
+        sentence=trace.summary,
+        facts=run_facts(trace.experiment),
+        about=about.with_torch(trace.run.torch),
+    )
     return render_page(
         "trace.html",
+        head,
         trace=trace,
-        where=environment_text(trace),
         values=[(value, value_text(value)) for value in trace.values],
         rule=rules_text(trace),
-        diff=diff,
+        diff=diff_view(diff),
         edit=edit_text(proposal) if proposal and proposal.changes else "",
         error=trace.device_error or trace.run.failure,
         last_output=last_output_lines(trace),

@@ -1,33 +1,35 @@
-"use strict";
 // Shows and hides findings; adds no content to the page.
 (() => {
 const FORM = document.getElementById("filters");
 if (!FORM) return;
-const COUNT = document.getElementById("count");
-const FOLD = document.getElementById("fold");
-const cards = [...document.querySelectorAll("details.card")];
+const COUNT = document.getElementById("count"), FOLD = document.getElementById("fold"), NONE = document.getElementById("none");
+const groups = [...document.querySelectorAll("section.source")];
+const cards = [...document.querySelectorAll("details.finding")];
 const texts = cards.map((card) => card.textContent.toLowerCase());
 
-const filter = () => {
-  const { rule, severity, text } = FORM.elements;
+devfix.filters(FORM, () => {
+  const { rule, file, severity, text } = FORM.elements;
   const words = text.value.toLowerCase().split(/\s+/).filter((word) => word);
   let shown = 0;
   cards.forEach((card, at) => {
     const fits = (!rule.value || card.dataset.rule === rule.value)
+      && (!file.value || card.dataset.file === file.value)
       && (!severity.value || card.dataset.severity === severity.value)
       && words.every((word) => texts[at].includes(word));
     card.hidden = !fits;
     shown += fits;
   });
+  for (const group of groups) group.hidden = !group.querySelector("details.finding:not([hidden])");
+  for (const button of document.querySelectorAll("[data-filter]")) {
+    button.setAttribute("aria-pressed", String(FORM.elements[button.dataset.filter].value === button.value));
+  }
+  NONE.hidden = shown > 0;
   COUNT.value = `${shown} of ${cards.length} shown`;
-};
+});
+
 const name = () => {
   FOLD.textContent = cards.every((card) => card.open || card.hidden) ? "Close all" : "Open all";
 };
-
-FORM.addEventListener("input", filter);
-FORM.addEventListener("submit", (event) => event.preventDefault());
-FORM.addEventListener("reset", () => setTimeout(filter));
 FOLD.addEventListener("click", () => {
   const open = FOLD.textContent === "Open all";
   for (const card of cards) if (!card.hidden) card.open = open;
@@ -35,5 +37,4 @@ FOLD.addEventListener("click", () => {
 });
 document.addEventListener("toggle", name, true);
 name();
-filter();  // browsers restore the filters of a reloaded page
 })();

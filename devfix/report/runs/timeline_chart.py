@@ -212,7 +212,7 @@ class _Axis:
 
     def order(self, point: _Point) -> float:
         """Return the position of an event by order."""
-        return round(bisect_right(self._points, point) / (len(self._points) + 1), 5)
+        return round(bisect_right(self._points, point) / (len(self._points) * 1.03 + 1), 5)  # the last events have room
 
     def time(self, seconds: float) -> float:
         """Return the position of a moment."""

@@ -68,7 +68,7 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
     }
     let free = -Infinity;
     for (const { node, ...part } of labels) {
-      const x = ((part[axis][0] - view[0]) / length) * stage.clientWidth, fits = axis === "o" && x >= free;
+      const x = ((part[axis][0] - view[0]) / length) * stage.clientWidth, fits = axis === "o" && x >= free && x < stage.clientWidth - 90;
       node.setAttribute("visibility", fits ? "visible" : "hidden");
       if (fits) free = x + 60;
     }

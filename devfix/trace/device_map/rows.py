@@ -171,6 +171,8 @@ def _modules(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]
 def _unfolded(
     section: str, node: Mapping[str, Any], check: MisplacementCheck, root: Mapping[str, Any], depth: int
 ) -> Iterator[Row]:
+    if len(node["places"]) < 2:
+        return
     for tensor in node.get("tensors", ()):
         problem = check.tensor(tensor, node, root)
         yield Row(section, tensor["name"], _type(tensor), (tensor["place"],), tensor["bytes"], depth, problem)

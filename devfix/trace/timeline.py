@@ -8,6 +8,7 @@ from typing import Any
 
 from devfix.trace.failure_trace import Package, Position
 from devfix.trace.failure_trace_json import read_position
+from devfix.trace.names import expression
 from devfix.verify.records import Run
 
 __all__ = ["FailureMark", "FirstUse", "Sample", "Stay", "Step", "Timeline", "read_timeline"]
@@ -65,8 +66,7 @@ class Stay:
     @property
     def label(self) -> str:
         """Its name, else the expression that began it, else the operation."""
-        position = self.stack[0] if self.stack else None
-        return self.name or (position and (position.text or position.code)) or self.operation
+        return self.name or (expression(self.stack[0]) if self.stack else "") or self.operation
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from devfix.report.runs.device_map import sized
+from devfix.trace.names import expression
 
 if TYPE_CHECKING:
     from devfix.trace.failure_trace import Position
@@ -406,4 +407,4 @@ def _label(group: Sequence[Stay]) -> str:
         if common:
             return common[1]
     position = _anchor(group[0])
-    return (position.text or position.code) if position else group[0].operation
+    return expression(position) if position else group[0].operation

@@ -61,7 +61,9 @@ def diff_view(diff: str, patch: bytes | None = None) -> DiffView:
 
     """
     files = [
-        FileView(file.path, file.count("+"), file.count("-"), [line for hunk in file.hunks for line in _hunk(file, hunk)])
+        FileView(
+            file.path, file.count("+"), file.count("-"), [line for hunk in file.hunks for line in _hunk(file, hunk)]
+        )
         for file in read(diff)
     ]
     whole = diff if diff.endswith("\n") else diff + "\n"

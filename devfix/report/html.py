@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from devfix.report.head import Head
 
-__all__ = ["packed", "patch_link", "render_page", "script_json", "terminal_text", "visible"]
+__all__ = ["packed", "patch_link", "prose", "render_page", "script_json", "terminal_text", "visible"]
 
 #: Of all pages.
 _STYLES, _SCRIPTS = ("page.css", "code.css"), ("page.js",)
@@ -57,7 +57,7 @@ def render_page(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(visible=visible, script_json=script_json, patch_link=patch_link)
+    environment.filters.update(visible=visible, script_json=script_json, patch_link=patch_link, prose=prose)
 
     def joined(names: Sequence[str]) -> str:
         return "".join(loader.get_source(environment, name)[0] for name in names)
@@ -104,6 +104,17 @@ def packed(value: object) -> str:
 def visible(text: str) -> str:
     """Replace unprintable characters of untrusted text by U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", text)
+
+
+def prose(text: str) -> Markup:
+    """Return untrusted text as markup in which `code` between backticks is code."""
+    from markupsafe import Markup, escape
+
+    parts = visible(text).split("`")
+    if len(parts) % 2 == 0:  # a backtick without its pair
+        return escape(visible(text))
+    markup = (f"<code>{escape(part)}</code>" if at % 2 else str(escape(part)) for at, part in enumerate(parts))
+    return Markup("".join(markup))
 
 
 def terminal_text(text: str) -> str:

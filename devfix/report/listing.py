@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from devfix.report.positions import Lines, SourceTexts
 from devfix.vcs.hunks import Piece, highlight_python
@@ -136,7 +137,7 @@ class Listings:
         return self._highlighted[path]
 
     def _line(self, path: str, line: int, pieces: list[Piece], steps: list[tuple[int, Step]]) -> Iterator[Row]:
-        bounds = [(step.column, step.end_column) for _, step in steps if 0 < step.end_column]
+        bounds = [(step.column, step.end_column) for _, step in steps if step.end_column > 0]
         yield Row("line", "", path, line, self._number(path, line), _marked(_cut(pieces), bounds), steps)
         for number, step in steps:
             yield Row("note", step.note or step.kind, path, steps=[(number, step)])
@@ -169,7 +170,7 @@ def _shown(lines: Lines, count: int, wanted: Sequence[int]) -> list[int]:
         found.update(range(max(line - _CONTEXT, 1), min(line + _CONTEXT, count) + 1))
         found.update(_enclosing(lines, line))
     ordered = sorted(found)
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if other - one <= _NEAR:
             found.update(range(one, other))
     return sorted(found)
@@ -206,7 +207,7 @@ def _marked(pieces: Iterable[Piece], bounds: Sequence[tuple[int, int]]) -> list[
     for piece in pieces:
         end = at + len(piece.text)
         cuts = sorted({at, end, *(edge for bound in bounds for edge in bound if at < edge < end)})
-        for start, stop in zip(cuts, cuts[1:], strict=False):
+        for start, stop in pairwise(cuts):
             inside = any(low <= start and stop <= high for low, high in bounds)
             if not groups or groups[-1][1] != inside:
                 groups.append(([], inside))

@@ -88,7 +88,7 @@ def view(outcome, tmp_path, monkeypatch):
     return view_of(replace(outcome, patch=Patch()))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
     sync_api = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install 'devfix[browser]'")
     executable = shutil.which("chromium") or shutil.which("google-chrome")

@@ -94,8 +94,8 @@ def test_totals_count_every_repository_once():
 
     text = words(read.text)
     assert "5 repositories, 10 files checked, 17.5 s of computation" in text
-    assert "findings 2 in 2 repositories" in text and "fixed 1 by 1 patch" in text
-    assert "remaining 1 1 suppressed" in text and "verified 1 1 fixed" in text
+    assert "2 findings in 2 repositories" in text and "1 fixed by 1 patch" in text
+    assert "1 remaining 1 suppressed" in text and "1 verified 1 fixed" in text
     assert "DEV101 batch-not-moved 1 1 0 1" in text and "DEV301 batch-not-moved 1 0 1 1" in text
 
 
@@ -103,7 +103,7 @@ def test_a_repair_whose_patch_was_not_kept_counts_as_left():
     dropped = migrations.fixed(1, patch="", verdict=migrations.verdict(status="loss-differs", good=False))
     read = page([replace(dropped, outcome=RepositoryOutcome.NOT_FIXED, reason="the verdict is loss-differs")])
 
-    assert "fixed 0 by 0 patches" in words(read.text) and "remaining 1 0 suppressed" in words(read.text)
+    assert "0 fixed by 0 patches" in words(read.text) and "1 remaining 0 suppressed" in words(read.text)
     assert read.details[0]["findings"][0]["status"] == "not kept"
 
 
@@ -213,12 +213,10 @@ def test_a_finding_has_its_path_and_the_patch_its_colours():
 def test_both_curves_are_read_at_the_same_numbers():
     drawn = details(migrations.fixed(1))["verdict"]["chart"]
 
-    assert [(line["name"], line["patched"]) for line in drawn["lines"]] == [
-        ("original/cpu", False),
-        ("patched/device", True),
-    ]
-    assert [line["losses"] for line in drawn["lines"]] == [[0.9, 0.7, 0.6, 0.55]] * 2
-    assert drawn["lines"][0]["points"] == drawn["lines"][1]["points"]
+    assert drawn["names"] == ["original/cpu", "patched/device"] and drawn["lines"][0] == drawn["lines"][1]
+    assert [reading[0] for reading in drawn["readings"]] == [1, 2, 3, 4]
+    assert [reading[2:] for reading in drawn["readings"]] == [[loss, loss] for loss in (0.9, 0.7, 0.6, 0.55)]
+    assert drawn["summary"] == "no difference at any pass"
 
 
 def test_many_losses_are_thinned_alike_and_a_spike_is_kept():
@@ -226,10 +224,11 @@ def test_many_losses_are_thinned_alike_and_a_spike_is_kept():
     spiky = tuple(9.0 if step == 501 else loss for step, loss in enumerate(runs["patched/device"].losses))
     runs["patched/device"] = replace(runs["patched/device"], losses=spiky)
 
-    first, second = details(migrations.fixed(1, verdict=migrations.verdict(runs=runs)))["verdict"]["chart"]["lines"]
+    drawn = details(migrations.fixed(1, verdict=migrations.verdict(runs=runs)))["verdict"]["chart"]
 
-    assert first["numbers"] == second["numbers"] and len(first["numbers"]) < 700
-    assert second["losses"][second["numbers"].index(502)] == 9.0
+    losses = {number: both for number, _, *both in drawn["readings"]}
+    assert len(losses) < 700 and losses[502] == [round(1 / 502, 11), 9.0]
+    assert drawn["summary"] == "largest difference 9, at pass 502"
 
 
 def test_losses_that_were_thinned_before_have_the_numbers_of_their_steps():
@@ -239,7 +238,7 @@ def test_losses_that_were_thinned_before_have_the_numbers_of_their_steps():
 
     drawn = details(migrations.fixed(1, verdict=migrations.verdict(runs=runs)))["verdict"]["chart"]
 
-    assert drawn["lines"][0]["numbers"] == [1, 11, 21, 25]
+    assert [reading[0] for reading in drawn["readings"]] == [1, 11, 21, 25]
 
 
 @pytest.mark.parametrize("losses", [(), (0.5,), (float("nan"),) * 3])
@@ -266,9 +265,25 @@ def test_a_record_that_was_read_from_its_line_makes_the_same_page():
 
 
 # --- colours: https://www.w3.org/TR/WCAG22/#contrast-minimum ---------------------------------------------------------
-TEXTS = ("text", "soft", "good", "bad", "unsure", "keyword", "name", "builtin", "string", "number", "comment")
+TEXTS = (
+    "text",
+    "soft",
+    "good",
+    "bad",
+    "unsure",
+    "keyword",
+    "name",
+    "builtin",
+    "string",
+    "digits",
+    "comment",
+    "origin",
+    "move",
+)
 BACKS = {"text": ("back", "panel", "added", "removed"), "good": ("back", "panel"), "bad": ("back", "panel")}
-BACKS |= {"unsure": ("back", "panel"), "reference": ("back",)}
+BACKS["good"] += ("good-back",)
+BACKS["bad"] += ("bad-back",)
+BACKS |= {"unsure": ("back", "panel", "unsure-back"), "reference": ("back",), "origin": ("back",), "move": ("back",)}
 
 
 def luminance(colour):
@@ -285,16 +300,15 @@ def contrast(one, other):
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_every_text_can_be_read_on_what_it_stands_on(dark):
     text = migration_page.page([])
-    schemes = re.findall(r"(@media \(prefers-color-scheme: dark\) \{ )?:root \{([^}]*)\}", text)
-    colours = {}
-    for prefix, body in schemes:
-        if dark or not prefix:
-            colours |= dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", body))
+    colours = {
+        name: both[dark]
+        for name, *both in re.findall(r"--([\w-]+): light-dark\((#[0-9a-f]{6}), (#[0-9a-f]{6})\)", text)
+    }
 
     pairs = [(name, back) for name in TEXTS for back in BACKS.get(name, BACKS["text"])]
     poor = {pair: contrast(colours[pair[0]], colours[pair[1]]) for pair in pairs}
     assert {pair: ratio for pair, ratio in poor.items() if ratio < 4.5} == {}
-    assert min(contrast(colours[name], colours["back"]) for name in ("focus", "control")) >= 3
+    assert min(contrast(colours[name], colours["back"]) for name in ("accent", "control")) >= 3
 
 
 def test_the_parts_of_a_patch_and_their_pull_requests_are_facts():

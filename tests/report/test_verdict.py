@@ -1,5 +1,6 @@
 """A proof as text, JSON, chart and page, from runs that nobody had to make."""
 
+import base64
 import dataclasses
 import html.parser
 import io
@@ -60,7 +61,7 @@ class Reader(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.open, self.elements, self.text = [], [], []
+        self.open, self.elements, self.text, self.scripts = [], [], [], []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -77,7 +78,9 @@ class Reader(html.parser.HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if "script" in self.open:
+            self.scripts.append(data)
+        elif "style" not in self.open:
             self.text.append(data)
 
 
@@ -176,10 +179,21 @@ def test_the_page_needs_nothing_else(tmp_path):
     text = page(make(tmp_path))
     read = Reader(text)
 
-    assert not {"script", "link", "img", "iframe"} & {tag for tag, _ in read.elements}
-    assert not any(name.startswith("on") or name in ("src", "href") for _, found in read.elements for name in found)
-    assert "url(" not in text and "@import" not in text and "http" not in text.replace('http-equiv="', "")
-    assert "prefers-color-scheme: dark" in text
+    assert not {"link", "img", "iframe", "object", "base"} & {tag for tag, _ in read.elements}
+    assert not any(name.startswith("on") or name == "src" for _, found in read.elements for name in found)
+    links = [found["href"] for _, found in read.elements if "href" in found]
+    assert len(links) == 1 and links[0].startswith("data:text/x-patch;base64,")
+    assert "url(" not in text and "@import" not in text and "style=" not in text
+    policy = next(found["content"] for _, found in read.elements if found.get("http-equiv"))
+    assert policy.startswith("default-src 'none'; style-src 'sha256-") and "unsafe" not in policy
+
+
+def test_the_patch_is_downloaded_as_git_takes_it(tmp_path):
+    read = Reader(page(make(tmp_path)))
+
+    link = next(found["href"] for _, found in read.elements if found.get("download"))
+    patch = base64.b64decode(link.partition(",")[2]).decode()
+    assert patch.endswith("@@ -1,2 +1,2 @@\n a = 1\n-b = 2\n+b = 3\n") and "+++ b/" in patch
 
 
 def test_the_page_says_what_the_text_says(tmp_path):
@@ -188,24 +202,59 @@ def test_the_page_says_what_the_text_says(tmp_path):
 
     for words in (
         "train.py --epochs 2",
-        "fixed: it is so: two devices.",
+        "it is so: two devices",
         "RuntimeError at train.py:12",
         "torch 2.13.0",
+        "no difference at any pass",
     ):
         assert words in text
     assert "-b = 2" in text and "+b = 3" in text
     lines = [found["points"].split() for tag, found in read.elements if tag == "polyline"]
-    assert [len(points) for points in lines] == [4, 4] and lines[0] == lines[1]
-    heights = [float(point.split(",")[1]) for point in lines[0]]
+    assert [len(points) for points in lines] == [4, 4, 4] and lines[0] == lines[1]
+    heights, differences = ([float(point.split(",")[1]) for point in points] for points in (lines[0], lines[2]))
     assert heights.index(min(heights)) == 0 and heights.index(max(heights)) == 3  # the largest loss is on top
+    assert len(set(differences)) == 1 and min(differences) > max(heights)  # a level line below
+
+
+def test_the_difference_of_the_losses_is_drawn_and_said(tmp_path):
+    read = Reader(page(make(tmp_path, patched=(0.9, 0.7, 0.75, 0.5))))
+
+    *_, difference = (found["points"].split() for tag, found in read.elements if tag == "polyline")
+    heights = [float(point.split(",")[1]) for point in difference]
+    assert heights[0] == heights[1] == heights[3] and heights[2] > heights[0]  # the patched loss is lower
+    assert "largest difference 0.05, at pass 3" in "".join(read.text)
+
+
+@pytest.mark.parametrize(
+    ("last", "expected"),
+    [(1, [1]), (2, [1, 2]), (4, [1, 2, 3, 4]), (30, [1, 10, 20, 30]), (230, [1, 50, 100, 150, 200])],
+)
+def test_ticks_are_round_numbers(last, expected):
+    assert curves.ticks(last) == expected
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0.18, 2.53, ["0.0", "0.5", "1.0", "1.5", "2.0", "2.5", "3.0"]),
+        (-4e-7, 4e-7, ["-5e-07", "0", "5e-07"]),
+        (0.0, 12e6, ["0", "1e+07", "2e+07"]),
+    ],
+)
+def test_levels_are_round_numbers_that_span_the_values(low, high, expected):
+    found = curves.nice_levels(low, high, 2 if len(expected) < 5 else 5)
+
+    assert [text for _, text in found] == expected
+    assert found[0][0] <= low and high <= found[-1][0]
 
 
 def test_what_comes_out_of_programs_is_text_and_not_markup(tmp_path):
     text = page(make(tmp_path, message=HOSTILE, status="not-fixed", args=("</title><b>", HOSTILE)))
 
     read = Reader(text)
-    assert not {"script", "b"} & {tag for tag, _ in read.elements}
-    assert "alert('x')" in "".join(read.text) and "\x1b" not in text
+    plain = Reader(page(make(tmp_path, status="not-fixed")))
+    assert [tag for tag, _ in read.elements] == [tag for tag, _ in plain.elements]
+    assert read.scripts == plain.scripts and "alert('x')" in "".join(read.text) and "\x1b" not in text
     assert "\x1b" not in shown(make(tmp_path, message=HOSTILE))
 
 
@@ -236,7 +285,8 @@ def test_outputs_are_shown_with_their_differences(tmp_path):
         ["metrics.json", "2", "values", "1"]
     ]
     assert "output: metrics.json: `accuracy` is 0.5 instead of 0.75" in text
-    assert "<li>metrics.json: `accuracy` is 0.5 instead of 0.75</li>" in page(proof)
+    row = page(proof).partition("metrics.json: <code>accuracy</code>")[2].partition("</tr>")[0]
+    assert "<code>0.75</code>" in row and "<code>0.5</code>" in row
     document = verdict.document(proof)
     assert document["outputs"] == {
         "compared": [

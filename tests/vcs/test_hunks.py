@@ -4,7 +4,7 @@ import pytest
 
 from devfix.model import FileChange, Patch
 from devfix.vcs import unified_diff
-from devfix.vcs.hunks import Hunk, Piece, highlight, highlighted_lines, read
+from devfix.vcs.hunks import Hunk, Piece, highlight, highlight_python, read
 
 pytest.importorskip("pygments")
 
@@ -114,18 +114,18 @@ def test_a_hunk_without_lines_has_no_colours():
     assert highlight("train.py", Hunk(1, 1, "")) == []
 
 
-def test_the_lines_of_a_diff_say_what_they_are():
-    text = unified("-- a\nb = 1\n", "-- a\nb = 2\n") + unified("-- x\n", "", "notes.txt")
-
-    lines = [(kind, "".join(piece.text for piece in pieces)) for kind, pieces in highlighted_lines(text)]
-
-    assert [kind for kind, _ in lines] == ["file", "hunk", "", "removed", "added", "file", "hunk", "removed"]
-    assert [line for _, line in lines[2:5]] == [" -- a", "-b = 1", "+b = 2"]
-    assert lines[-1] == ("removed", "--- x") and lines[1][1] == "@@ line 1"
-
-
 def test_a_cell_of_a_notebook_is_python():
-    diff = "--- a/a.ipynb:cell 3\n+++ b/a.ipynb:cell 3\n@@ -1 +1 @@\n-import torch\n+import numpy"
-    kinds = {piece.kind for _, pieces in highlighted_lines(diff) for piece in pieces if piece.text.strip() == "import"}
+    (file,) = read("--- a/a.ipynb:cell 3\n+++ b/a.ipynb:cell 3\n@@ -1 +1 @@\n-import torch\n+import numpy")
+    pieces = [piece for line in highlight(file.path, file.hunks[0]) for piece in line]
 
-    assert kinds == {"keyword"}
+    assert {piece.kind for piece in pieces if piece.text.strip() == "import"} == {"keyword"}
+
+
+def test_a_python_file_is_highlighted_line_by_line():
+    lines = ["def f():", '    """Two', '    lines."""', "    return 1"]
+
+    pieces = highlight_python(lines)
+
+    assert ["".join(piece.text for piece in line) for line in pieces] == lines
+    assert {piece.kind for piece in pieces[2] if piece.text.strip()} == {"string"}
+    assert ("keyword", "return") in [(piece.kind, piece.text.strip()) for piece in pieces[3]]

@@ -88,8 +88,8 @@ def render(view: View) -> str:
     return render_page(
         "findings.html",
         _head(view, items),
-        styles=("listing.css", "findings.css"),
-        scripts=("findings.js",),
+        styles=("listing.css", "findings.css", "chart.css"),
+        scripts=("findings.js", "chart.js"),
         rules=[(rule, help_uri(rule.code)) for rule in counts(view)],
         severities=_severities(items),
         problems=_problems(view.report.outcome),
@@ -111,7 +111,7 @@ def _head(view: View, items: list[Resolution]) -> Head:
     report = view.report
     severities = dict(_severities(items))
     problems = len(report.outcome.problems)
-    tone, label = ("good", "no findings") if not items else ("unsure", counted(len(items), "finding", "findings"))
+    tone, label = ("good", "No findings") if not items else ("unsure", counted(len(items), "finding", "findings"))
     if Severity.ERROR.value in severities:
         tone = "bad"
     elif problems and not items:
@@ -119,20 +119,33 @@ def _head(view: View, items: list[Resolution]) -> Head:
     fixed = "fixed" if report.mode is Mode.APPLY else "would be fixed"
     tones = {"error": "bad", "latent": "unsure"}
     totals = [
-        *(Total(name, f"{number:,}", "", tones.get(name, ""), "severity", name) for name, number in severities.items()),
+        *(
+            Total(_noun(name, number), f"{number:,}", "", tones.get(name, ""), "severity", name)
+            for name, number in severities.items()
+        ),
         *([Total(fixed, f"{len(_fixed(view)):,}", "", "good")] if _fixed(view) else []),
         Total("files checked" if report.outcome.checked != 1 else "file checked", f"{report.outcome.checked:,}"),
         *([Total("problems", f"{problems:,}", "", "unsure")] if problems else []),
     ]
+    sentence = report.summary()
+    if report.mode is Mode.CHECK and items:
+        files = len({item.finding.path for item in items})
+        fixes = len(_fixed(view))
+        told = "the patch below fixes all of them" if fixes >= len(items) else f"the patch below fixes {fixes}"
+        sentence = f"In {counted(files, 'file', 'files')}; {told if fixes else 'none has a safe fix'}."
     return Head(
         command="apply" if report.mode is not Mode.CHECK else "check",
         title=_subject(view),
         tone=tone,
         label=label,
-        sentence=report.summary(),
+        sentence=sentence,
         totals=tuple(totals),
         about=view.about,
     )
+
+
+def _noun(severity: str, number: int) -> str:
+    return "errors" if severity == Severity.ERROR.value and number != 1 else severity
 
 
 def _fixed(view: View) -> tuple[Resolution, ...]:
@@ -175,10 +188,11 @@ def _proof(view: View) -> dict[str, Any]:
         return {"proof": None}
     from devfix.report.runs.chart import chart
     from devfix.report.runs.curves import curves
-    from devfix.report.runs.verdict import cells, sentence
+    from devfix.report.runs.run_rows import run_rows
+    from devfix.report.runs.verdict import sentence
 
-    rows = [(name, cells(view.proof, name)) for name in view.proof.rows]
-    return {"proof": view.proof, "sentence": sentence(view.proof), "rows": rows, "chart": chart(curves(view.proof))}
+    proof = view.proof
+    return {"proof": proof, "sentence": sentence(proof), "rows": run_rows(proof), "chart": chart(curves(proof))}
 
 
 def _files(view: View, items: list[Resolution]) -> list[_File]:
@@ -220,7 +234,7 @@ def _card(view: View, item: Resolution, anchor: str, listings: Listings) -> _Car
         anchor=anchor,
         link=view.about.checkout.link(view.name(finding.path), outcome.line_in_file(finding.path, finding.span.line)),
         uri=help_uri(finding.code),
-        steps=[(step, outcome.where(step.path, step.line)) for step in steps],
+        steps=list(_places(steps, outcome)),
         rows=listings.rows(steps),
         notes=finding.notes,
         suggestion="" if fix is None else f"{fix.title} ({fix.applicability.value})",
@@ -228,6 +242,15 @@ def _card(view: View, item: Resolution, anchor: str, listings: Listings) -> _Car
         fixed_with="" if other is None else location(other, outcome),
         diff=diff_view("") if suggestion is None else _diff_view(Patch(tuple(_changes(view, suggestion)))),
     )
+
+
+def _places(steps: list[Step], outcome: Outcome) -> Iterator[tuple[Step, str]]:
+    """Yield the steps with their positions; the path is only named where it changes."""
+    path = ""
+    for step in steps:
+        place = outcome.where(step.path, step.line)
+        yield step, place.removeprefix(f"{path}:") if path else place
+        path = step.path
 
 
 def _step(finding: Finding, event: Event) -> Step:

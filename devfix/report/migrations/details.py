@@ -12,8 +12,8 @@ from typing import Any
 from devfix.migrate.record import Record, RepositoryOutcome, RunSummary, VerdictSummary
 from devfix.model import Status
 from devfix.report.html import terminal_text, visible
-from devfix.report.runs.chart import Chart, Line, chart
-from devfix.report.runs.curves import Curve, downsample, finite_curves
+from devfix.report.runs.chart import chart
+from devfix.report.runs.curves import finite_curves
 from devfix.report.runs.verdict import number
 from devfix.vcs.hunks import DiffFile, Hunk, highlight, read
 
@@ -24,7 +24,6 @@ _MAX_DIFF_LINES = 2000
 _MAX_LINE_LENGTH = 1000
 _MAX_TAIL = 16_000
 _MAX_POINTS = 240
-_DIGITS = 9  # enough for every float32
 _WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?(?:/[^\s\"'<>\\]*)?")
 
 
@@ -184,33 +183,21 @@ def _chart(verdict: VerdictSummary) -> dict[str, Any] | None:
     """Return the loss curves of the reference run and of the patched script on the device."""
     runs = verdict.runs or {}
     names = dict.fromkeys((verdict.reference or "original/cpu", "patched/device"))
-    drawn = chart(_thin_alike(finite_curves({name: _numbered(runs[name]) for name in names if name in runs})))
+    drawn = chart(finite_curves({name: _numbered(runs[name]) for name in names if name in runs}), _MAX_POINTS)
     if drawn is None:
         return None
     return {
         "size": [drawn.width, drawn.height],
-        "field": [drawn.left, drawn.top, drawn.right, drawn.bottom],
-        "levels": drawn.levels,
+        "edges": [drawn.left, drawn.right],
+        "panels": [[*drawn.loss_panel], [*drawn.difference_panel]],
         "numbers": drawn.numbers,
-        "lines": [_line(line, drawn) for line in drawn.lines],
+        "names": [visible(line.name) for line in drawn.lines],
+        "lines": [line.points for line in drawn.lines],
+        "difference": drawn.difference.points,
+        "summary": drawn.summary,
+        "marked": bool(drawn.lines[-1].marks),
+        "readings": drawn.readings,
     }
-
-
-def _line(line: Line, drawn: Chart) -> dict[str, Any]:
-    return {
-        "name": visible(line.name),
-        "patched": line is drawn.lines[-1],
-        "marked": bool(line.marks),
-        "points": line.points,
-        "numbers": [point.number for point in line.losses],
-        "losses": [float(f"{point.loss:.{_DIGITS}g}") for point in line.losses],
-    }
-
-
-def _thin_alike(curves: list[Curve]) -> list[Curve]:
-    """Thin all curves to the same numbers, so that losses can be compared point by point."""
-    numbers = {at for _, points in curves for at, _ in downsample(points, _MAX_POINTS)}
-    return [(name, [point for point in points if point[0] in numbers]) for name, points in curves]
 
 
 def _numbered(run: RunSummary) -> Iterator[tuple[int, float]]:

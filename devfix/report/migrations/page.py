@@ -202,8 +202,8 @@ def page(records: Iterable[Record], plan: str = "", about: About = UNKNOWN, limi
     return render_page(
         "migration.html",
         _head(totals, plan, about),
-        styles=("migration.css",),
-        scripts=("migration.js",),
+        styles=("chart.css", "migration.css"),
+        scripts=("chart.js", "migration.js"),
         totals=totals,
         rows=rows,
         shown=rows[:_ROWS_PER_PAGE],
@@ -234,10 +234,16 @@ def _head(totals: _Totals, plan: str, about: About) -> Head:
         totals=(
             Total("findings", f"{totals.findings:,}", f"in {counted(totals.affected, 'repository', 'repositories')}"),
             Total(
-                "fixed", f"{totals.findings - totals.remaining:,}", f"by {counted(totals.patches, 'patch', 'patches')}", "good"
+                "fixed",
+                f"{totals.findings - totals.remaining:,}",
+                f"by {counted(totals.patches, 'patch', 'patches')}",
+                "good",
             ),
             Total(
-                "remaining", f"{totals.remaining:,}", f"{totals.suppressed:,} suppressed", "bad" if totals.remaining else ""
+                "remaining",
+                f"{totals.remaining:,}",
+                f"{totals.suppressed:,} suppressed",
+                "bad" if totals.remaining else "",
             ),
             Total("verified", f"{totals.verified:,}", verdicts or "no runs"),
         ),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from devfix.verify.result import Proof
 
-__all__ = ["Curve", "curves", "downsample", "finite_curves", "terminal_chart", "ticks"]
+__all__ = ["Curve", "curves", "downsample", "finite_curves", "nice_levels", "terminal_chart", "thin_alike", "ticks"]
 
 _COLOURS = re.compile("\x1b\\[[0-9;]*m")
 _HEIGHT = 14
@@ -49,9 +49,33 @@ def downsample(points: Sequence[tuple[int, float]], max_points: int) -> list[tup
     return points_left
 
 
+def thin_alike(curves: Sequence[Curve], max_points: int) -> list[Curve]:
+    """Thin all curves to the same numbers, so that losses can be compared point by point."""
+    numbers = {at for _, points in curves for at, _ in downsample(points, max_points)}
+    return [(name, [point for point in points if point[0] in numbers]) for name, points in curves]
+
+
 def ticks(last: int) -> list[int]:
-    """Return up to five integers from 1 to ``last``."""
-    return sorted({round(1 + (last - 1) * step / 4) for step in range(5)})
+    """Return 1 and up to six multiples of a round number up to ``last``."""
+    step = max(1, round(_round_step((last - 1) / 5)))
+    return [1, *(number for number in range(step, last + 1, step) if number > 1 + step / 2 or step == 1 < number)]
+
+
+def nice_levels(low: float, high: float, count: int) -> list[tuple[float, str]]:
+    """Return round numbers that span a range, about ``count`` steps apart, with their texts."""
+    step = _round_step((high - low) / count)
+    digits = max(0, -math.floor(math.log10(step)))
+    numbers = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
+    is_plain = digits <= 4 and max(abs(low), abs(high)) < 1e6
+    return [(at * step, f"{at * step:.{digits}f}" if is_plain else f"{at * step:.3g}") for at in numbers]
+
+
+def _round_step(step: float) -> float:
+    """Return the next of 1, 2 and 5 times a power of ten."""
+    if step <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(step))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= step * (1 - 1e-9))
 
 
 def terminal_chart(proof: Proof, width: int, coloured: bool) -> str | None:

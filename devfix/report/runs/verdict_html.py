@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from devfix.model import FileChange, Patch
 from devfix.report import terminal_diff
 from devfix.report.diffs import diff_view
-from devfix.report.head import UNKNOWN, About, Head
+from devfix.report.head import UNKNOWN, About, Head, Total, counted
 from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
 from devfix.report.runs.run_head import run_facts, run_title
-from devfix.report.runs.verdict import cells, difference_lines, sentence
+from devfix.report.runs.run_rows import run_rows
+from devfix.vcs import unified_diff
 
 if TYPE_CHECKING:
     from devfix.verify.result import Proof
 
 __all__ = ["page"]
+
+_MAX_DIFFERENCES = 100  # rows of the table
 
 
 def page(proof: Proof, about: About = UNKNOWN) -> str:
@@ -34,13 +39,15 @@ def page(proof: Proof, about: About = UNKNOWN) -> str:
     return render_page(
         "verdict.html",
         _head(proof, about),
+        styles=("chart.css",),
+        scripts=("chart.js",),
         proof=proof,
-        sentence=sentence(proof),
-        rows=[(name, cells(proof, name)) for name in proof.rows],
+        rows=run_rows(proof),
         chart=chart(curves(proof)),
-        difference_lines=difference_lines(proof),
-        diff=diff_view(_diff(proof)),
-        failures=[(name, runs[name].failure) for name in proof.rows if runs[name].failure is not None],
+        differences=proof.output_differences[:_MAX_DIFFERENCES],
+        more=max(0, len(proof.output_differences) - _MAX_DIFFERENCES),
+        diff=diff_view(_diff(proof), _patch(proof)),
+        failures=[(name, failure) for name in proof.rows if (failure := runs[name].failure) is not None],
     )
 
 
@@ -53,18 +60,43 @@ def _head(proof: Proof, about: About) -> Head:
         tone="good" if verdict.good else "unsure" if verdict.status == "inconclusive" else "bad",
         label=verdict.status,
         sentence=verdict.reason,
+        totals=tuple(_totals(proof)),
         facts=run_facts(proof.experiment),
         about=about.with_torch(torch),
     )
+
+
+def _totals(proof: Proof) -> Iterator[Total]:
+    run, difference = proof.verdict.runs["patched/device"], proof.difference("patched/device")
+    if run.steps:
+        yield Total("step" if run.steps == 1 else "steps", f"{run.steps:,}", "of the patched script")
+    if difference is not None:
+        yield Total("largest difference", f"{difference:.3g}", "between losses", "" if difference else "good")
+    if proof.outputs:
+        differences = len(proof.output_differences)
+        told = counted(differences, "difference", "differences")
+        yield Total("outputs", f"{len(proof.outputs):,}", told, "bad" if differences else "good")
+    yield Total("file changed" if len(proof.changed) == 1 else "files changed", f"{len(proof.changed):,}")
+
+
+def _patch(proof: Proof) -> bytes:
+    """Return the patch as ``git apply`` takes it."""
+    root = proof.experiment.project.root
+    changes = (FileChange(str(root / name), _old(proof, name), proof.changes[name]) for name in proof.changed)
+    return unified_diff.unified(Patch(tuple(changes)))
 
 
 def _diff(proof: Proof) -> str:
     """Return the patch as a unified diff for terminals."""
     lines: list[str] = []
     for name in proof.changed:
-        try:
-            before = (proof.experiment.project.root / name).read_bytes()
-        except FileNotFoundError:
-            before = b""
-        lines.extend(terminal_diff.lines(name, before, proof.changes[name]))
+        lines.extend(terminal_diff.lines(name, _old(proof, name), proof.changes[name]))
     return "\n".join(lines)
+
+
+def _old(proof: Proof, name: str) -> bytes:
+    """Return the bytes of a file before the patch; none if the patch creates it."""
+    try:
+        return (proof.experiment.project.root / name).read_bytes()
+    except FileNotFoundError:
+        return b""

@@ -45,6 +45,7 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
       text.setAttribute("x", x);
       text.setAttribute("y", 12);
       const digits = Math.max(0, -Math.floor(Math.log10(unit < 1 ? unit * 1000 : unit)));
+      if (chart.querySelector(".failure-mark") && (moment / duration - view[0]) / length > 1 - 140 / stage.clientWidth) text.setAttribute("display", "none"); // the failure's label is there
       text.textContent = unit < 1 ? `${(moment * 1000).toFixed(digits)} ms` : `${moment.toFixed(digits)} s`;
       ticks.append(line, text);
     }

@@ -1,4 +1,3 @@
-"use strict";
 // Inserts all content as text (append, textContent), never as markup.
 (() => {
 const [NAME, OUTCOME, FINDINGS, REMAINING, RULES, SEVERITY, VERDICT, SECONDS, PAIRS, REASON, PLACE] = Array(11).keys();
@@ -95,31 +94,33 @@ const finding = (found, open) => {
   return node;
 };
 
-const diffLine = ([mark, ...pieces], numbers, wide) => {
-  const line = element("span", { "+": "added", "-": "removed", "\\": "soft" }[mark] || "", mark);
+const diffLine = ([mark, ...pieces], numbers) => {
+  const code = element("code", "");
   for (let at = 0; at < pieces.length; at += 2) {
-    line.append(pieces[at] ? element("span", pieces[at], pieces[at + 1]) : pieces[at + 1]);
+    code.append(pieces[at] ? element("span", pieces[at], pieces[at + 1]) : pieces[at + 1]);
   }
-  const [old, fresh] = [mark === "-" || mark === " ", mark === "+" || mark === " "].map((there, side) => (there ? String(numbers[side]++) : ""));
-  line.dataset.numbers = `${old.padStart(wide)} ${fresh.padStart(wide)}`;
+  const line = element("div", "line " + ({ "+": "added", "-": "removed", "\\": "note" }[mark] || ""));
+  for (const [side, marks] of ["- ", "+ "].entries()) {
+    const number = element("span", "no");
+    number.dataset.no = marks.includes(mark) ? numbers[side]++ : "";
+    line.append(number);
+  }
+  line.append(element("span", "mark", mark), code);
   return line;
 };
 
 const diffFile = (file) => {
-  const code = element("code", "");
-  const wide = Math.max(3, ...file.hunks.map(([old, fresh, , lines]) => String(Math.max(old, fresh) + lines.length).length));
-  const heading = (text) => {
-    const line = element("span", "hunk", text);
-    line.dataset.numbers = " ".repeat(2 * wide + 1);
-    return line;
-  };
+  const code = element("div", "code");
+  const heading = (text) => element("div", "line hunk", element("span", "no"), element("span", "no"), element("span", "mark"), element("code", "", text));
   code.append(...file.remarks.map(heading));
   for (const [old, fresh, about, lines] of file.hunks) {
     const numbers = [old, fresh];
-    code.append(heading(`@@ line ${fresh} ${about}`), ...lines.map((line) => diffLine(line, numbers, wide)));
+    code.append(heading(`@@ line ${fresh} ${about}`), ...lines.map((line) => diffLine(line, numbers)));
   }
-  const title = element("span", "", file.path, " ", element("span", "count added", `+${file.added}`), " ", element("span", "count removed", `−${file.removed}`));
-  return foldable(title, true, scrollable(element("pre", "diff", code), "Diff of " + file.path));
+  const title = element("span", "", element("span", "path", file.path), " ", element("span", "count added", `+${file.added}`), " ", element("span", "count removed", `−${file.removed}`));
+  const node = foldable(title, true, code);
+  node.className = "diff file";
+  return node;
 };
 
 const runs = (rows) => {
@@ -132,76 +133,51 @@ const runs = (rows) => {
   const body = rows.map((row) => element("tr", "", ...row.map((text, at) => {
     const cell = element(at ? "td" : "th", at > 1 ? "number" : "", text);
     if (!at) cell.scope = "row";
-    if (at > 1) cell.dataset.name = titles[at];
+    if (at) cell.dataset.name = titles[at];
     return cell;
   })));
-  const table = element("table", "", element("thead", "", head), element("tbody", "", ...body));
-  return scrollable(element("div", "wide", table), "Runs");
+  const table = element("table", "stack", element("thead", "", head), element("tbody", "", ...body));
+  return table;
 };
 
-const curveClass = (line) => (line.patched ? "patched" : "reference");
-
 const drawChart = (chart) => {
-  const [width, height] = chart.size, [left, top, right, bottom] = chart.field;
-  const names = chart.lines.map((line) => line.name).join(" and ");
-  const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Losses of ${names} by backward pass` });
-  for (const [y, text] of chart.levels) {
-    svg.append(svgElement("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
-    svg.append(svgElement("text", { class: "level", x: left - 8, y: y + 4, "text-anchor": "end" }, text));
+  const [width, height] = chart.size, [left, right] = chart.edges, [loss, difference] = chart.panels, bottom = difference[1];
+  const label = `Losses of ${chart.names.join(" and ")} by backward pass, and their difference: ${chart.summary}`;
+  const svg = svgElement("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
+  for (const [, , levels] of chart.panels) {
+    for (const [y, text] of levels) {
+      svg.append(svgElement("line", { class: "grid", x1: left, x2: right, y1: y, y2: y }));
+      svg.append(svgElement("text", { class: "level", x: left - 8, y: y + 4, "text-anchor": "end" }, text));
+    }
   }
-  chart.numbers.forEach(([x, number], at, all) => {
-    const anchor = at && at === all.length - 1 ? "end" : "middle";
-    svg.append(svgElement("text", { class: at % 2 ? "between" : "", x, y: bottom + 20, "text-anchor": anchor }, number));
+  svg.append(svgElement("text", { class: "name", x: right, y: loss[0] + 14, "text-anchor": "end" }, "loss"));
+  svg.append(svgElement("text", { class: "name", x: right, y: difference[0] - 8, "text-anchor": "end" }, "patched − reference"));
+  chart.numbers.forEach(([x, number], at) => {
+    const anchor = x > right - 20 ? "end" : "middle";
+    svg.append(svgElement("line", { class: "axis", x1: x, x2: x, y1: bottom, y2: bottom + 5 }));
+    svg.append(svgElement("text", { class: at % 2 ? "between" : "", x, y: bottom + 22, "text-anchor": anchor }, number));
   });
-  for (const line of chart.lines) {
-    svg.append(svgElement("polyline", { class: `curve ${curveClass(line)}`, points: line.points }));
-    if (!line.patched || !line.marked) continue;
-    for (const point of line.points.split(" ")) {
+  chart.lines.forEach((points, at) => {
+    const patched = at === chart.lines.length - 1;
+    svg.append(svgElement("polyline", { class: `curve ${patched ? "patched" : "reference"}`, points }));
+    if (!patched || !chart.marked) return;
+    for (const point of points.split(" ")) {
       const [x, y] = point.split(",");
       svg.append(svgElement("circle", { class: "mark", cx: x, cy: y, r: 3 }));
     }
-  }
-  const cursor = svgElement("line", { class: "cursor", y1: top, y2: bottom, x1: -9, x2: -9 });
-  svg.append(cursor);
-  return [svg, cursor];
+  });
+  svg.append(svgElement("polyline", { class: "curve difference", points: chart.difference }));
+  svg.append(svgElement("line", { class: "cursor", y1: loss[0], y2: bottom, x1: -9, x2: -9 }));
+  return svg;
 };
 
 const curves = (chart) => {
-  const [svg, cursor] = drawChart(chart);
-  const places = new Map();
-  for (const line of chart.lines) {
-    const points = line.points.split(" ");
-    line.numbers.forEach((number, at) => {
-      if (!places.has(number)) places.set(number, { x: Number(points[at].split(",")[0]), losses: new Map() });
-      places.get(number).losses.set(line.name, line.losses[at]);
-    });
-  }
-  const numbers = [...places.keys()].sort((a, b) => a - b);
-  const read = element("output", "read");
-  const slider = element("input", "");
-  Object.assign(slider, { type: "range", min: 0, max: numbers.length - 1, value: numbers.length - 1 });
-  slider.setAttribute("aria-label", "Backward pass to read the losses of");
-  const show = () => {
-    const number = numbers[slider.value], { x, losses } = places.get(number);
-    const lossText = chart.lines.map(({ name }) => `${name} ${losses.has(name) ? losses.get(name) : "–"}`).join(", ");
-    cursor.setAttribute("x1", x);
-    cursor.setAttribute("x2", x);
-    read.textContent = `pass ${number}: ${lossText}`;
-    slider.setAttribute("aria-valuetext", read.textContent);
-  };
-  svg.addEventListener("pointermove", (moved) => {
-    const box = svg.getBoundingClientRect(), x = (moved.clientX - box.left) / box.width * chart.size[0];
-    let nearest = 0;
-    numbers.forEach((number, at) => {
-      if (Math.abs(places.get(number).x - x) < Math.abs(places.get(numbers[nearest]).x - x)) nearest = at;
-    });
-    slider.value = nearest;
-    show();
-  });
-  slider.addEventListener("input", show);
-  show();
-  const keys = chart.lines.map((line) => element("span", "", " ", element("span", "key " + curveClass(line)), " " + line.name));
-  return element("figure", "chart", svg, slider, read, element("figcaption", "", "loss by backward pass:", ...keys));
+  const keys = chart.names.map((name, at) =>
+    element("span", "", " ", element("span", "key " + (at === chart.names.length - 1 ? "patched" : "reference")), " " + name));
+  const caption = element("figcaption", "", "by backward pass:", ...keys, `; below, their difference: ${chart.summary}`);
+  const figure = element("figure", "chart", drawChart(chart), caption);
+  devfix.readChart(figure, { width: chart.size[0], names: chart.names, readings: chart.readings });
+  return figure;
 };
 
 const verdict = (found) => {
@@ -374,10 +350,13 @@ FORM.addEventListener("input", (changed) => {
     sort(Number(column), direction === "down");
     return;
   }
+  devfix.writeState(FORM);
   clearTimeout(waiting);
   waiting = setTimeout(filter, changed.target.name === "text" ? 80 : 0);
 });
-FORM.addEventListener("reset", () => setTimeout(() => { sort(OUTCOME, false); filter(); }));
+FORM.addEventListener("reset", () => setTimeout(() => { devfix.writeState(FORM); sort(OUTCOME, false); filter(); }));
+addEventListener("hashchange", () => { if (devfix.readState(FORM)) filter(); });
+devfix.onKey("/", () => FORM.elements.text.focus());
 PAGES.addEventListener("click", ({ target }) => {
   if (!target.matches("button")) return;
   first += Number(target.value) * ROWS;
@@ -433,6 +412,7 @@ unpack(document.getElementById("index")).then(async (rows) => {
   });
   matching = order = repositories.slice();
   show();
+  if (devfix.readState(FORM)) await filter();
   addEventListener("hashchange", openNamed);
   await openNamed();
   document.documentElement.dataset.ready = "";

@@ -77,7 +77,8 @@ const onKey = (key, action) => actions.set(key, action);
 const sections = () => [...document.querySelectorAll("main [data-section]")].filter((one) => one.checkVisibility());
 const step = (by) => {
   const all = sections(), edge = 6 * parseFloat(getComputedStyle(ROOT).fontSize);
-  const now = all.findLastIndex((one) => one.getBoundingClientRect().top < edge);
+  const focused = all.findIndex((one) => one.contains(document.activeElement));
+  const now = focused >= 0 ? focused : all.findLastIndex((one) => one.getBoundingClientRect().top < edge);
   const next = all[Math.min(Math.max(now + by, 0), all.length - 1)];
   if (!next) return;
   next.scrollIntoView();
@@ -158,5 +159,5 @@ const openTarget = () => {
 addEventListener("hashchange", openTarget);
 addEventListener("DOMContentLoaded", openTarget);
 
-return { filters, onKey, openTarget, reveal, ROOT };
+return { filters, onKey, readState, writeState };
 })();

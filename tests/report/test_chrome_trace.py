@@ -2,31 +2,21 @@
 
 import json
 import math
-import pathlib
 from dataclasses import replace
 
 import pytest
+from recorded_runs import recorded_trace
 
 from devfix.report.runs import chrome_trace
-from devfix.trace.failure_trace_json import read_failure_trace
-from devfix.trace.timeline import read_timeline
-from devfix.trace.tracing import Trace
-from devfix.verify.experiment import Experiment
-from devfix.verify.project import Project
-from devfix.verify.records import Failure, Run
 
-FOLDER = pathlib.Path(__file__).parents[1] / "data" / "timelines"
 PHASES = {"M", "X", "s", "f", "i", "C"}
 REQUIRED = {"name", "ph", "ts", "pid", "tid"}
 
 
 @pytest.fixture
-def trace(tmp_path):
-    told = json.loads((FOLDER / "grown_tower.json").read_text(encoding="utf-8"))
-    story, timeline = told.pop("story"), told.pop("timeline")
-    run = Run("sim", failure=Failure(**told), story=story, timeline=timeline, torch="2.13.0")
-    experiment = Experiment(Project(tmp_path, "grow.py", "."), (), "/usr/bin/python3", "sim")
-    return Trace(experiment, run, read_failure_trace(run), timeline=read_timeline(run))
+def trace(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return recorded_trace(tmp_path)
 
 
 @pytest.fixture

@@ -165,9 +165,12 @@ def test_a_click_on_an_object_zooms_to_it(memory):
 
 def test_the_table_of_objects_sorts_by_each_column(memory):
     def sizes():
-        return [int(each) for each in memory.locator("[data-name=size][data-value]").evaluate_all(
-            "all => all.map(one => one.dataset.value)"
-        )]
+        return [
+            int(each)
+            for each in memory.locator("[data-name=size][data-value]").evaluate_all(
+                "all => all.map(one => one.dataset.value)"
+            )
+        ]
 
     memory.get_by_role("button", name="size").click()
     assert sizes() == sorted(sizes(), reverse=True) and len(sizes()) > 6

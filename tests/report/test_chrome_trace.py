@@ -1,5 +1,6 @@
 """The timeline in the Trace Event Format: every rule that Perfetto and chrome://tracing rely on."""
 
+import itertools
 import json
 import math
 from dataclasses import replace
@@ -61,7 +62,7 @@ def test_each_device_is_a_named_process_and_each_lane_a_named_thread(events):
 def test_slices_of_a_thread_do_not_overlap(events):
     for place in {(each["pid"], each["tid"]) for each in of(events, "X")}:
         ordered = slices_of(events, *place)
-        for one, other in zip(ordered, ordered[1:], strict=False):
+        for one, other in itertools.pairwise(ordered):
             assert one["ts"] + one["dur"] <= other["ts"]
     assert all(event["dur"] > 0 for event in of(events, "X"))
 

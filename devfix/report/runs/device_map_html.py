@@ -76,7 +76,9 @@ def _label(result: Survey) -> str:
     if result.map is None:
         return "no map"
     count = len(result.map.misplaced)
-    return counted(count, "misplaced object", "misplaced objects") if count else "in place" if result.run.ok else "failed"
+    return (
+        counted(count, "misplaced object", "misplaced objects") if count else "in place" if result.run.ok else "failed"
+    )
 
 
 def _objects(tree: Node) -> Iterator[tuple[str, Node]]:

@@ -10,10 +10,10 @@ import heapq
 import os
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from devfix.report.runs.device_map import sized
 from devfix.trace.names import expression
@@ -30,6 +30,7 @@ _ROW, _HEADING, _CURVE, _GAP = 22, 22, 30, 14  # pixels
 _AXIS = 20
 _SAMPLES = 400  # of a curve
 
+_Entry = TypeVar("_Entry")
 _Point = tuple[int, int]  # number of an event, and 1 for what comes after it
 
 
@@ -251,7 +252,7 @@ class _Layout:
             steps=tuple(
                 Mark(str(step.number), _moment(axis.order((step.index, 1)), axis.time(step.time))) for step in steps
             ),
-            failure=failure and Mark("failure", _moment(1.0, axis.time(failure.time))),
+            failure=None if failure is None else Mark("failure", _moment(1.0, axis.time(failure.time))),
             duration=timeline.duration - timeline.stays[0].time,
             hidden=len(timeline.stays) - sum(len(bar) for bar in self._drawn(groups, lanes)),
             omitted=timeline.omitted,
@@ -324,7 +325,7 @@ class _Layout:
             where=_anchor(first),
             begin=first.time,
             end=max(ends) if ends else None,
-            first_use=use and (use.stack[0] if use.stack else None, use.time),
+            first_use=None if use is None else (use.stack[0] if use.stack else None, use.time),
             is_misplaced=any(stay.index in self._misplaced for stay in group),
             is_operand=any(stay.index in self._operands for stay in group),
             range=range_,
@@ -353,27 +354,27 @@ class _Layout:
 
     def _curve(self, device: str, peak: int) -> tuple[str, str]:
         """Return the paths of the bytes on a device, by order and by time."""
-        axis, height = self._axis, 30
-        paths = []
         samples = _thinned(self._timeline.samples, _SAMPLES)
-        for position in (lambda each: axis.order((each.index, 0)), lambda each: axis.time(each.time)):
-            steps = [f"M0 {height}"]
-            for sample in samples:
-                level = height * (1 - _total(sample.stored, sample.computed, device) / max(peak, 1))
-                steps.append(f"H{position(sample) * 1000:g}V{level:.4g}")
-            paths.append("".join([*steps, f"H1000V{height}Z"]))
-        return paths[0], paths[1]
+        levels = [_CURVE * (1 - _total(each.stored, each.computed, device) / max(peak, 1)) for each in samples]
+        by_order = [self._axis.order((each.index, 0)) for each in samples]
+        by_time = [self._axis.time(each.time) for each in samples]
+        return _path(by_order, levels), _path(by_time, levels)
 
 
-def _total(stored: object, computed: object, device: str) -> int:
-    return sum(sizes.get(device, 0) for sizes in (stored, computed) if isinstance(sizes, dict))
+def _path(positions: Iterable[float], levels: Iterable[float]) -> str:
+    steps = (f"H{position * 1000:g}V{level:.4g}" for position, level in zip(positions, levels, strict=True))
+    return "".join([f"M0 {_CURVE}", *steps, f"H1000V{_CURVE}Z"])
+
+
+def _total(stored: Mapping[str, int], computed: Mapping[str, int] | None, device: str) -> int:
+    return stored.get(device, 0) + (computed or {}).get(device, 0)
 
 
 def _moment(order: float, time: float) -> Range:
     return Range((order, order), (time, time))
 
 
-def _thinned(entries: Sequence[object], most: int) -> Sequence[object]:
+def _thinned(entries: Sequence[_Entry], most: int) -> Sequence[_Entry]:
     return entries[:: -(-len(entries) // most)] if entries else entries
 
 

@@ -237,4 +237,6 @@ def _batches(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]
         problem = check.field(each) if each["batch"] or each["operand"] else None
         count = f"{each['count']} tensors" if each["count"] > 1 else ""
         remark = ", ".join(part for part in (count, _sent_remark(each) if each["batch"] else "") if part)
-        yield Row(section, each["name"], type_text(each), (each["place"],), each["bytes"], problem=problem, remark=remark)
+        yield Row(
+            section, each["name"], type_text(each), (each["place"],), each["bytes"], problem=problem, remark=remark
+        )

@@ -30,9 +30,9 @@ _clock: Callable[[], float] = time.perf_counter  # a script may replace the func
 
 
 class Use(NamedTuple):
-    """The first operation with a value as operand."""
+    """The first operation with a value as operand; ``event`` is its number."""
 
-    index: int
+    event: int
     time: float
     chain: Chain
 
@@ -41,14 +41,14 @@ class Step(NamedTuple):
     """An optimizer step, and the number of the last event before it."""
 
     number: int
-    index: int
+    event: int
     time: float
 
 
 class Sample(NamedTuple):
     """Bytes by device after an event: of created, loaded and moved values, and of computed ones while recorded."""
 
-    index: int
+    event: int
     time: float
     stored: dict[str, int]
     computed: dict[str, int] | None

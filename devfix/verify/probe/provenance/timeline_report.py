@@ -107,7 +107,7 @@ class TimelineReport:
         }
 
     def _use(self, use: Use) -> dict[str, Any]:
-        return {"index": use.index, "time": use.time, **self._chain(use.chain)}
+        return {"index": use.event, "time": use.time, **self._chain(use.chain)}
 
     def _chain(self, chain: Chain) -> dict[str, Any]:
         """Return a chain as indices of positions."""

@@ -7,7 +7,7 @@ Vertical positions are in pixels, so that a page shows the chart at any width wi
 from __future__ import annotations
 
 import heapq
-import os
+import itertools
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
@@ -398,13 +398,19 @@ def _anchor(stay: Stay) -> Position | None:
     return next(outside, stay.stack[-1] if stay.stack else None)
 
 
+def _common_start(texts: Sequence[str]) -> str:
+    low, high = min(texts), max(texts)
+    same = itertools.takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))
+    return "".join(letter for letter, _ in same)
+
+
 def _label(group: Sequence[Stay]) -> str:
     """Return the name of a single value, else what the names have in common, else the expression."""
     if len(group) == 1:
         return group[0].label
     names = [stay.name for stay in group]
-    if all(names):
-        common = re.match(r"(.*[\w\]])[.\[]", os.path.commonprefix([f"{name}." for name in names]))
+    if all(name is not None for name in names):
+        common = re.match(r"(.*[\w\]])[.\[]", _common_start([f"{name}." for name in names]))
         if common:
             return common[1]
     position = _anchor(group[0])

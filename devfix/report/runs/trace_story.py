@@ -35,7 +35,7 @@ class _Texts(SourceTexts):
 
     def file(self, path: str) -> SourceFile | None:
         """Return a file; None if it can no longer be read, or has changed."""
-        return None if path in getattr(self, "_changed", ()) else super().file(path)
+        return None if path in self._changed else super().file(path)
 
 
 class Story:

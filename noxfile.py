@@ -202,6 +202,13 @@ def browser(session: nox.Session) -> None:
     session.run("python", "benchmarks/report.py")
 
 
+@nox.session(default=False)
+def screenshots(session: nox.Session) -> None:
+    """Take the screenshots of pages in docs/_static, in Chromium (on PATH)."""
+    session.install(*CONSTRAINTS, "-e", ".[browser]", "pillow")
+    session.run("python", "tests/docs/screenshots.py")
+
+
 @nox.session(default=False, python="3.11")
 def docs(session: nox.Session) -> None:
     """Build the site in build/site with warnings as errors; ``-- linkcheck`` checks external links."""

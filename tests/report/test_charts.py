@@ -1,5 +1,7 @@
 """The layout of the timeline and of the icicle chart, and the bounds that keep a page small."""
 
+import itertools
+
 import pytest
 from recorded_runs import recorded_map, recorded_trace
 
@@ -26,7 +28,7 @@ def test_bars_of_a_row_do_not_overlap_and_stay_on_the_axis(tmp_path):
     for lane in chart(tmp_path).lanes:
         for top in {bar.top for bar in lane.bars}:
             row = sorted(bar.range.order for bar in lane.bars if bar.top == top)
-            assert all(one[1] <= other[0] for one, other in zip(row, row[1:], strict=False))
+            assert all(one[1] <= other[0] for one, other in itertools.pairwise(row))
             assert all(0 <= start <= end <= 1 for start, end in row)
             assert lane.rows_top <= top < lane.bottom
 

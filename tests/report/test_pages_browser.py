@@ -193,7 +193,7 @@ def test_the_patch_is_copied_and_downloaded(opened):
     page.get_by_role("button", name="Copy the whole patch").click()
     page.locator("[data-done]").wait_for()
 
-    assert patch.startswith("--- a/src/main.py") or patch.startswith("diff --git a/src/main.py")
+    assert patch.startswith(("--- a/src/main.py", "diff --git a/src/main.py"))
     assert download.value.suggested_filename == "devfix.patch" and "+" in patch
     assert page.evaluate("navigator.clipboard.readText()") == patch
 

@@ -75,7 +75,12 @@ def _totals(proof: Proof) -> Iterator[Total]:
     if proof.outputs:
         differences = len(proof.output_differences)
         told = counted(differences, "difference", "differences")
-        yield Total("outputs", f"{len(proof.outputs):,}", told, "bad" if differences else "good")
+        yield Total(
+            "output" if len(proof.outputs) == 1 else "outputs",
+            f"{len(proof.outputs):,}",
+            told,
+            "bad" if differences else "good",
+        )
     yield Total("file changed" if len(proof.changed) == 1 else "files changed", f"{len(proof.changed):,}")
 
 

@@ -3,7 +3,8 @@
 Training steps with and without provenance alternate in one process, so that what else the machine does falls on both;
 the medians are compared.  The losses of both must be equal bit for bit.  Exits with 1 where a ratio is above 3.
 Run: ``python benchmarks/provenance.py [pairs]``; ``python benchmarks/provenance.py memory`` compares how the memory of
-two processes grows over 2,000 steps, and how long the story of a failure takes.
+two processes grows over 2,000 steps, and how long the story of a failure takes; ``timeline [pairs]`` compares runs with
+provenance with and without a timeline.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.simulator import convolutional, transformer
 from devfix.simulator import Simulator, reported_device
-from devfix.verify.probe.provenance import Frames, Provenance, describe_failure
+from devfix.verify.probe.provenance import Frames, Provenance, Timeline, describe_failure
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = 4  # steps between two looks at the clock
@@ -148,6 +149,30 @@ def ratio(task: Task, kind: str, pairs: int) -> float:
     return found if same else float("inf")
 
 
+def timeline(task: Task, kind: str, pairs: int) -> None:
+    """Print the ratio of run times with provenance, with and without a timeline."""
+    device = "cuda" if kind == "simulated" else "cpu"
+    ratios = []
+    with machine(kind):
+        plain, recording = watch(kind), watch(kind)
+        recording.histories.timeline = Timeline()
+        with plain:
+            alone = Training(task, device)
+        with recording:
+            recorded = Training(task, device)
+        for pair in range(pairs + 1):
+            with plain:
+                here = alone.block()
+            with recording:
+                there = recorded.block()
+            if pair:  # the first pair warms up
+                ratios.append(there / here)
+    same = "equal bit for bit" if alone.losses == recorded.losses else "DIFFER"
+    print(
+        f"{task.name:<17} {kind:<10} with a timeline {statistics.median(ratios):.2f} times, losses {same}", flush=True
+    )
+
+
 def resident_mb() -> float:
     """Return the memory of this process."""
     with open("/proc/self/statm", encoding="ascii") as source:
@@ -197,6 +222,11 @@ def main() -> int:
     torch.set_num_threads(1)
     if sys.argv[1:2] == ["memory"]:
         return memory()
+    if sys.argv[1:2] == ["timeline"]:
+        for task in TASKS:
+            for kind in ("simulated", "CPU"):
+                timeline(task, kind, int(sys.argv[2]) if len(sys.argv) > 2 else 15)
+        return 0
     if sys.argv[1:2] == ["grow"]:
         print(grow(TASKS[int(sys.argv[2])], "simulated", sys.argv[3] == "1"))
         return 0

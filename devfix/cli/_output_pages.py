@@ -1,4 +1,4 @@
-"""Output of ``verify`` and ``trace``: text, JSON, or an HTML page."""
+"""Output of ``verify`` and ``trace``: text, data, or an HTML page."""
 
 from __future__ import annotations
 
@@ -27,15 +27,22 @@ class _Run(Protocol):
     def experiment(self) -> Experiment: ...
 
 
-def format_option(function: _Function) -> _Function:
-    """Add ``--output-format`` to a command that runs a script."""
+def format_option(*others: str, note: str = "") -> Callable[[_Function], _Function]:
+    """Return a decorator that adds ``--output-format`` to a command that runs a script.
+
+    Args:
+        others: formats besides text, JSON and HTML.
+        note: a sentence on them.
+
+    """
+    text = "Report format, printed to standard output. html is one self-contained file."
     return click.option(
         "--output-format",
-        type=click.Choice(["text", "json", "html"]),
+        type=click.Choice(["text", "json", "html", *others]),
         default="text",
         show_default=True,
-        help="Report format, printed to standard output. html is one self-contained file.",
-    )(function)
+        help=f"{text} {note}".strip(),
+    )
 
 
 def require_jinja2(option: str) -> None:
@@ -49,21 +56,21 @@ def print_run(found: _Run, output_format: str, *, text: str, json: str, html: st
 
     Args:
         found: the result, of the type that the modules take.
-        output_format: ``text``, ``json`` or ``html``.
+        output_format: ``text``, ``html``, or a format of data.
         text: module of ``devfix.report.runs`` with a function ``show``.
-        json: module with a function ``dumps``.
+        json: module with a function ``dumps``, for the format of data.
         html: module with a function ``page``, which also takes the facts about the command.
 
     """
-    if output_format == "json":
-        sys.stdout.write(_report(json).dumps(found))
-    elif output_format == "html":
+    if output_format == "html":
         from devfix.cli._invocation import about
 
         facts = about(found.experiment.project.root)
         sys.stdout.buffer.write(_report(html).page(found, facts).encode("utf-8", "backslashreplace"))
-    else:
+    elif output_format == "text":
         _report(text).show(found)
+    else:
+        sys.stdout.write(_report(json).dumps(found))
     sys.stdout.flush()
 
 

@@ -11,7 +11,10 @@ from click.core import ParameterSource
 from devfix.cli._output_pages import print_run, require_jinja2
 from devfix.cli._verifying import convert_run_errors, prepare_experiment
 
-__all__ = ["map_script", "refuse_run_options", "trace_script"]
+__all__ = ["CHROME_TRACE", "map_script", "refuse_run_options", "trace_script"]
+
+#: The output format of a timeline.
+CHROME_TRACE = "chrome-trace"
 
 _LOG_OPTIONS = ("script", "args", "log", "output_format", "module", "cwd", "project")
 
@@ -27,8 +30,11 @@ def trace_script(script: str, args: tuple[str, ...], output_format: str, **given
     with interruptible(), convert_run_errors(), progress() as told:
         experiment = prepare_experiment(script, args, **given)
         experiment.report = told.of_runs()
-        found = trace(experiment)
-    print_run(found, output_format, text="trace", json="trace_json", html="trace_html")
+        found = trace(experiment, timeline=output_format in ("html", CHROME_TRACE))
+    if output_format == CHROME_TRACE and found.timeline is None:
+        raise CommandError(f"the run has no timeline. {found.summary}")
+    data = "chrome_trace" if output_format == CHROME_TRACE else "trace_json"
+    print_run(found, output_format, text="trace", json=data, html="trace_html")
     return found.exit_code
 
 
@@ -38,6 +44,8 @@ def map_script(script: str, args: tuple[str, ...], output_format: str, **given: 
     from devfix.cli._progress import progress
     from devfix.trace.device_map.survey import survey
 
+    if output_format == CHROME_TRACE:
+        raise click.UsageError(f"--output-format {CHROME_TRACE} cannot be combined with --map; use text, json or html.")
     if output_format == "html":
         require_jinja2("--output-format html")
     with interruptible(), convert_run_errors(), progress() as told:
@@ -52,8 +60,8 @@ def refuse_run_options(context: click.Context, args: Sequence[str], output_forma
     """Raise ``click.UsageError`` if options for runs are combined with ``--log``."""
     if args:
         raise click.UsageError("script arguments cannot be combined with --log, which runs nothing.")
-    if output_format == "html":
-        raise click.UsageError("--output-format html cannot be combined with --log; use text or json.")
+    if output_format not in ("text", "json"):
+        raise click.UsageError(f"--output-format {output_format} cannot be combined with --log; use text or json.")
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is not ParameterSource.DEFAULT
         if given and option.name not in _LOG_OPTIONS:

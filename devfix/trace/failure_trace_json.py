@@ -23,7 +23,7 @@ from devfix.trace.failure_trace import (
 )
 from devfix.verify.records import Run
 
-__all__ = ["read_failure_trace"]
+__all__ = ["read_failure_trace", "read_position"]
 
 
 def read_failure_trace(run: Run, display_path: Callable[[str], str] | None = None) -> FailureTrace | None:
@@ -46,11 +46,11 @@ def read_failure_trace(run: Run, display_path: Callable[[str], str] | None = Non
         failure.type,
         failure.text,
         failure.family,
-        tuple(map(_position, data["frames"])),
+        tuple(map(read_position, data["frames"])),
         _package(data["foreign"]),
         data["operation"],
         data["function"],
-        tuple(_as_passed(_value(each), _position(data["where"])) for each in data["values"]),
+        tuple(_as_passed(_value(each), read_position(data["where"])) for each in data["values"]),
         data["homes"],
         tuple(DeviceName(each["frame"], each["text"], each["device"]) for each in data["devices"]),
         _generator(data["generator"]),
@@ -68,14 +68,15 @@ def _with_display_paths(data: Any, display_path: Callable[[str], str]) -> Any:
     return [_with_display_paths(part, display_path) for part in data] if isinstance(data, (list, tuple)) else data
 
 
-def _position(data: Mapping[str, Any]) -> Position:
+def read_position(data: Mapping[str, Any], display_path: Callable[[str], str] = str) -> Position:
+    """Return a position; ``display_path`` maps its path."""
     span, text, cell = data["span"], data["text"] or "", data.get("place")
-    line = data["file"], data["line"], data["function"], data["code"]
+    line = display_path(data["file"]), data["line"], data["function"], data["code"]
     return Position(*line, tuple(span) if span else None, text, cell)
 
 
 def _package(data: Mapping[str, Any] | None) -> Package | None:
-    return None if data is None else Package(data["package"], data["version"], _position(data))
+    return None if data is None else Package(data["package"], data["version"], read_position(data))
 
 
 def _names(data: list[Mapping[str, Any]]) -> tuple[ValueName, ...]:
@@ -89,7 +90,7 @@ def _module_events(data: list[Mapping[str, Any]]) -> tuple[ModuleEvent, ...]:
             each["device"],
             each["parent"],
             each["index"],
-            tuple(map(_position, each["chain"])),
+            tuple(map(read_position, each["chain"])),
             _package(each["foreign"]),
         )
         for each in data
@@ -122,7 +123,7 @@ def _event(data: Mapping[str, Any]) -> ValueEvent:
         tuple(data["from"]),
         _names(data["names"]),
         _owner(data["owner"]),
-        tuple(map(_position, data["chain"])),
+        tuple(map(read_position, data["chain"])),
         _package(data["foreign"]),
         data["loader"],
         _copy(data["copy"]),
@@ -132,7 +133,7 @@ def _event(data: Mapping[str, Any]) -> ValueEvent:
 def _copy(data: Mapping[str, Any] | None) -> Copy | None:
     if data is None:
         return None
-    return Copy(data["device"], tuple(map(_position, data["chain"])), data["alive"], data["module"])
+    return Copy(data["device"], tuple(map(read_position, data["chain"])), data["alive"], data["module"])
 
 
 def _generator(data: Mapping[str, Any] | None) -> Generator | None:
@@ -144,7 +145,7 @@ def _default_device(data: Mapping[str, Any] | None) -> DefaultDevice | None:
 
 
 def _stack(data: Mapping[str, Any]) -> tuple[Position, ...]:
-    return tuple(map(_position, data["chain"]))
+    return tuple(map(read_position, data["chain"]))
 
 
 def _as_passed(value: Value, where: Position) -> Value:

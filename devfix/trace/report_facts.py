@@ -19,8 +19,13 @@ class Fact:
     """One line about a value: the kind of fact, its position, and code or a remark."""
 
     kind: str
-    where: str
+    position: Position | None
     text: str
+
+    @property
+    def where(self) -> str:
+        """The position as text; empty if there is none."""
+        return str(self.position or "")
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ def _describe_peer(value: Value) -> ValueDescription:
 # --- origin ---------------------------------------------------------------------------------------------------------
 def _origin_facts(value: Value, origin: ValueEvent | None) -> list[Fact]:
     if origin is None:
-        return [Fact("created", "", "not observed: in another process, or outside of PyTorch")]
+        return [Fact("created", None, "not observed: in another process, or outside of PyTorch")]
     if origin.kind != "moved":
         return [_fact(_fact_kind(origin), origin), *_copy_facts(origin)]
     source = _source_of_move(value, origin)
@@ -108,7 +113,7 @@ def _fact(kind: str, event: ValueEvent) -> Fact:
         parts.append(f"in {event.package}, {event.package.where}")
     if kind == "moved":
         parts.append(f"to {device_noun(event.device)}")
-    return Fact(kind, str(event.position or ""), "  ".join(parts))
+    return Fact(kind, event.position, "  ".join(parts))
 
 
 def _copy_facts(origin: ValueEvent) -> list[Fact]:
@@ -116,7 +121,7 @@ def _copy_facts(origin: ValueEvent) -> list[Fact]:
     if copy is None or copy.by_module or not copy.stack:
         return []
     text = f"{expression(copy.stack[0])}  to {device_noun(copy.device)}, another tensor"
-    return [Fact("copied", str(copy.stack[0]), text)]
+    return [Fact("copied", copy.stack[0], text)]
 
 
 # --- modules --------------------------------------------------------------------------------------------------------
@@ -124,14 +129,14 @@ def _module_facts(value: Value, events: tuple[ValueEvent, ...]) -> list[Fact]:
     owner = value.owner or next((event.owner for event in reversed(events) if event.owner), None)
     if owner is None:
         return []
-    facts = [Fact("part of", "", _owner_path(owner))]
+    facts = [Fact("part of", None, _owner_path(owner))]
     for event_kind, fact_kind in (("attached", "attached"), ("moved", "module")):
         matching = (event for event in owner.all_events if event.kind == event_kind)
         last = max(matching, key=lambda event: event.index, default=None)
         if last is not None and last.stack:
-            facts.append(Fact(fact_kind, str(last.stack[0]), _module_event_text(last)))
+            facts.append(Fact(fact_kind, last.stack[0], _module_event_text(last)))
         elif event_kind == "moved":
-            facts.append(Fact(fact_kind, "", "never moved"))
+            facts.append(Fact(fact_kind, None, "never moved"))
     return facts
 
 
@@ -155,7 +160,7 @@ def _last_use(failure: FailureTrace, value: Value, known: list[Fact]) -> list[Fa
     last = _passed_at(failure, value) or _assigned_at(failure, value)
     if last is None or any(fact.where == str(last) for fact in known):
         return []
-    return [Fact("last", str(last), f"{expression(last)}  the last line that could move it")]
+    return [Fact("last", last, f"{expression(last)}  the last line that could move it")]
 
 
 def _passed_at(failure: FailureTrace, value: Value) -> Position | None:

@@ -12,6 +12,7 @@ from devfix.trace.failure_trace import FailureTrace
 from devfix.trace.failure_trace_json import read_failure_trace
 from devfix.trace.repair.proposal import Proposal, propose
 from devfix.trace.report_facts import ValueDescription, describe_values
+from devfix.trace.timeline import Timeline, read_timeline
 from devfix.verify.advice import describe_ending
 from devfix.verify.experiment import Experiment
 from devfix.verify.records import Failure, Run, describe_exit_code
@@ -30,6 +31,7 @@ class Trace:
             code of the project was on the stack.
         diagnosis: the cause with the values; None if no values conflicted.
         proposal: the edit, or the reason for which there is none; None without a device error.
+        timeline: the stays of values on devices; None if they were not recorded.
 
     """
 
@@ -38,6 +40,7 @@ class Trace:
     failure: FailureTrace | None = None
     diagnosis: Diagnosis | None = None
     proposal: Proposal | None = None
+    timeline: Timeline | None = None
 
     @property
     def device_error(self) -> Failure | None:
@@ -97,20 +100,25 @@ class Trace:
         return ()
 
 
-def trace(experiment: Experiment) -> Trace:
+def trace(experiment: Experiment, *, timeline: bool = False) -> Trace:
     """Run the script once, and return its device error with the cause and a proposed edit.
+
+    Args:
+        experiment: the script.
+        timeline: also record when values exist, on which device.
 
     Raises:
         devfix.verify.RunError: the run could not be made.
 
     """
-    run = experiment.run_with_provenance()
+    run = experiment.run_with_provenance(timeline=timeline)
+    stays = read_timeline(run, experiment.project.shown)
     failed = run.as_if_uncaught
     if not failed.device_error:
-        return Trace(experiment, run)
+        return Trace(experiment, run, timeline=stays)
     failure = read_failure_trace(failed, experiment.project.shown)
     proposal = propose(experiment, failed, is_caught=run.caught is not None)
-    return Trace(experiment, run, failure, diagnose(failure) if failure else None, proposal)
+    return Trace(experiment, run, failure, diagnose(failure) if failure else None, proposal, stays)
 
 
 def _describe_children(run: Run) -> str:

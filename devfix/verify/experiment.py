@@ -90,21 +90,24 @@ class Experiment:
         self._originals.update({name: each for name, each in originals.items() if not each.held})
         return verdict
 
-    def run_with_provenance(self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf) -> Run:
+    def run_with_provenance(
+        self, changes: Mapping[str, bytes] | None = None, at_most: float = math.inf, *, timeline: bool = False
+    ) -> Run:
         """Run the script once on the device and record the origin of each tensor.
 
         Args:
             changes: new contents of files, by their path within the project.
             at_most: seconds that the run may take, if less than the limit.
+            timeline: record when tensors exist, too.
 
         Raises:
             devfix.verify.RunError: the run could not be made.
 
         """
-        traced = self._traced_run(changes, at_most)
+        traced = self._traced_run(changes, at_most, timeline=timeline)
         if not self.torchrun and expects_torchrun(traced):
             self.torchrun = True
-            traced = self._traced_run(changes, at_most)
+            traced = self._traced_run(changes, at_most, timeline=timeline)
         return traced
 
     def run_for_device_map(self) -> Run:
@@ -121,7 +124,12 @@ class Experiment:
         return traced
 
     def _traced_run(
-        self, changes: Mapping[str, bytes] | None, at_most: float = math.inf, device_map: bool = False
+        self,
+        changes: Mapping[str, bytes] | None,
+        at_most: float = math.inf,
+        *,
+        device_map: bool = False,
+        timeline: bool = False,
     ) -> Run:
         self.report("original/device" if changes is None else "patched/device")
         return run(
@@ -148,6 +156,7 @@ class Experiment:
             allow_read=self.allow_read,
             provenance=True,
             device_map=device_map,
+            timeline=timeline,
         )
 
     def _prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run]) -> Verdict:

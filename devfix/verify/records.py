@@ -197,6 +197,8 @@ class Run:
         failed_children: for a run with provenance, name and exit code of the child processes that failed.
         map: for a run with ``device_map``, the device of every tensor after the first step, at the failure or at the
             end (:mod:`devfix.verify.probe.placement`); else None.
+        timeline: for a run with ``timeline``, when tensors existed
+            (:mod:`devfix.verify.probe.provenance.timeline_report`); else None.
 
     """
 
@@ -266,6 +268,7 @@ class Run:
     caught_in: str = ""
     failed_children: tuple[tuple[str, int], ...] = ()
     map: Mapping[str, Any] | None = None
+    timeline: Mapping[str, Any] | None = None
 
     @property
     def ok(self) -> bool:

@@ -78,6 +78,7 @@ _COPIED = [
     "torch",
     "story",
     "map",
+    "timeline",
 ]
 
 
@@ -144,6 +145,7 @@ def run(
     compiled: bool = False,
     provenance: bool = False,
     device_map: bool = False,
+    timeline: bool = False,
     allow_read: Sequence[str] = (),
     unobserved: bool = False,
     fast_clocks: bool = False,
@@ -181,6 +183,7 @@ def run(
         compiled: leave ``torch.compile`` on.
         provenance: record the origin of each tensor, and report the origins of the failing values.
         device_map: record the device of every tensor, and end the run after the first steps; implies ``provenance``.
+        timeline: record when tensors exist, with their devices and sizes; implies ``provenance``.
         allow_read: files and folders that the run may read, although they are hidden or not copied by default.
         unobserved: run on the CPU without recording anything but the outputs.
         fast_clocks: let the clocks of the ``time`` module run faster, so that no measured time is reproduced by chance.
@@ -199,6 +202,7 @@ def run(
     options += ["--devices", str(devices), "--kind", kind, *(["-m"] if module else [])]
     options += [*(["--compile"] if compiled else []), *(["--float64"] if float64 else [])]
     options += [*(["--provenance"] if provenance else []), *(["--map"] if device_map else [])]
+    options += ["--timeline"] if timeline else []
     options += ["--freeze", " ".join(frozen)] if frozen else []
     options += [*(["--unobserved"] if unobserved else []), *(["--fast-clocks"] if fast_clocks else [])]
     options += ["--held"] if held else []

@@ -91,3 +91,22 @@ def test_a_log_has_no_map(script):
     done = mapped(script(TRAINING), "--log", "log.txt")
     assert done.exit_code == 2
     assert "--map" in done.stderr
+
+
+def test_a_timeline_is_written_for_a_run_and_refused_for_a_map_and_a_log(script):
+    path = script(TRAINING)
+
+    done = CliRunner().invoke(cli, ["trace", str(path), "--output-format", "chrome-trace"])
+    assert {"M", "X", "C"} <= {event["ph"] for event in json.loads(done.stdout)["traceEvents"]}
+    for option in (["--map"], ["--log", "log.txt"]):
+        refused = CliRunner().invoke(cli, ["trace", str(path), *option, "--output-format", "chrome-trace"])
+        assert refused.exit_code == 2 and "chrome-trace cannot be combined with" in refused.stderr
+
+
+def test_a_run_that_is_killed_has_no_timeline(script):
+    path = script("import os\nos._exit(3)\n")
+
+    done = CliRunner().invoke(cli, ["trace", str(path), "--output-format", "chrome-trace"])
+
+    assert done.exit_code == 2
+    assert "the run has no timeline" in done.stderr and not done.stdout

@@ -6,6 +6,7 @@ from pathlib import Path
 import migrations
 import pytest
 from click.testing import CliRunner
+from recorded_runs import recorded_map, recorded_trace
 from test_trace import traced
 from test_verdict import make, metrics, with_outputs
 
@@ -16,7 +17,7 @@ pytest.importorskip("jinja2")
 
 from devfix.report.head import about_command
 from devfix.report.migrations import page as migration_page
-from devfix.report.runs import trace_html, verdict_html
+from devfix.report.runs import device_map_html, trace_html, verdict_html
 
 pytestmark = pytest.mark.browser
 
@@ -45,11 +46,26 @@ def trace_page(folder):
     return trace_html.page(traced(folder, "replaced_head", Proposal({"main.py": b"a = 2\n"}, "move it", "x")), ABOUT)
 
 
+def timeline_page(folder):
+    return trace_html.page(recorded_trace(folder), ABOUT)
+
+
+def map_page(folder):
+    return device_map_html.page(recorded_map(folder), ABOUT)
+
+
 def migrate_page(folder):
     return migration_page.page(migrations.one_of_each(), "plan.toml", ABOUT)
 
 
-PAGES = {"check": check_page, "verify": verify_page, "trace": trace_page, "migrate": migrate_page}
+PAGES = {
+    "check": check_page,
+    "verify": verify_page,
+    "trace": trace_page,
+    "timeline": timeline_page,
+    "map": map_page,
+    "migrate": migrate_page,
+}
 
 
 @pytest.fixture(scope="module")

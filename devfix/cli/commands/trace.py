@@ -26,7 +26,9 @@ __all__ = ["command"]
 )
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copy, and print its path.")
-@format_option
+@format_option(
+    "chrome-trace", note="chrome-trace is the timeline of values on devices, for ui.perfetto.dev and chrome://tracing."
+)
 def command(
     script: str, args: tuple[str, ...], log: str | None, device_map: bool, output_format: str, **given: Any
 ) -> None:

@@ -18,7 +18,7 @@ __all__ = ["command"]
 @click.option("--patched", metavar="PATH", help="Patched script or directory (default: the result of `devfix apply`).")
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")
-@format_option
+@format_option()
 @click.option(
     "--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Also write an HTML report to FILE."
 )

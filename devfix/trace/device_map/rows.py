@@ -10,7 +10,7 @@ from devfix.trace.device_map.misplaced import MisplacementCheck
 from devfix.trace.failure_trace import Position
 from devfix.verify.records import Run
 
-__all__ = ["SECTIONS", "DeviceMap", "Environment", "Memory", "Row", "read_map"]
+__all__ = ["SECTIONS", "DeviceMap", "Environment", "Memory", "Row", "read_map", "type_text"]
 
 #: Headings of the map, in order.
 SECTIONS = ("modules", "criteria", "plain attributes", "optimizers", "batches", "variables")
@@ -171,9 +171,11 @@ def _modules(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]
 def _unfolded(
     section: str, node: Mapping[str, Any], check: MisplacementCheck, root: Mapping[str, Any], depth: int
 ) -> Iterator[Row]:
+    if len(node["places"]) < 2:
+        return
     for tensor in node.get("tensors", ()):
         problem = check.tensor(tensor, node, root)
-        yield Row(section, tensor["name"], _type(tensor), (tensor["place"],), tensor["bytes"], depth, problem)
+        yield Row(section, tensor["name"], type_text(tensor), (tensor["place"],), tensor["bytes"], depth, problem)
     for part in node.get("parts", ()):
         devices = part["places"]
         problem = check.part(part, root)
@@ -181,7 +183,7 @@ def _unfolded(
         yield from _unfolded(section, part, check, root, depth + 1)
 
 
-def _type(tensor: Mapping[str, Any]) -> str:
+def type_text(tensor: Mapping[str, Any]) -> str:
     """Return dtype and shape: ``float32 [3, 4]``."""
     shape = tensor["shape"]
     return str(tensor["dtype"]) if shape is None else f"{tensor['dtype']} {list(shape)}"
@@ -198,7 +200,7 @@ def _attributes(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[R
         yield Row(
             "plain attributes",
             each["name"],
-            _type(each),
+            type_text(each),
             device,
             each["bytes"],
             problem=problem,
@@ -214,7 +216,7 @@ def _optimizers(data: Mapping[str, Any]) -> Iterator[Row]:
         for stray in each["strays"]:
             name = f"state of {stray['parameter']}: {stray['key']}"
             problem = f"its parameter is on {stray['parameter_place']}"
-            yield Row("optimizers", name, _type(stray), (stray["place"],), stray["bytes"], 1, problem)
+            yield Row("optimizers", name, type_text(stray), (stray["place"],), stray["bytes"], 1, problem)
     for each in data["scalers"]:
         devices = (each["place"],) if each["place"] else ()
         remark = "" if each["place"] else "disabled" if not each["enabled"] else "no scale yet"
@@ -228,11 +230,13 @@ def _batches(data: Mapping[str, Any], check: MisplacementCheck) -> Iterator[Row]
             name = f"{variables or field['field'] or 'batch'} of {loader['name']}"
             device, problem = (field["place"],), check.field(field)
             yield Row(
-                "batches", name, _type(field), device, field["bytes"], problem=problem, remark=_sent_remark(field)
+                "batches", name, type_text(field), device, field["bytes"], problem=problem, remark=_sent_remark(field)
             )
     for each in data["tensors"]:
         section = "batches" if each["batch"] else "variables"
         problem = check.field(each) if each["batch"] or each["operand"] else None
         count = f"{each['count']} tensors" if each["count"] > 1 else ""
         remark = ", ".join(part for part in (count, _sent_remark(each) if each["batch"] else "") if part)
-        yield Row(section, each["name"], _type(each), (each["place"],), each["bytes"], problem=problem, remark=remark)
+        yield Row(
+            section, each["name"], type_text(each), (each["place"],), each["bytes"], problem=problem, remark=remark
+        )

@@ -51,6 +51,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         recorder.device_of = device.device_of
         recorder.phases.ledger = device.work_ledger()
         recorder.survey = survey = _survey(options, provenance)
+        recorder.timeline = timeline = _timeline(options, provenance)
         seal = Seal((recorder, recorder.recipe, recorder.trained, recorder.phases, recorder.manual_updates))
         conditions.seed()
         started = time.perf_counter()
@@ -63,6 +64,7 @@ def probe(options: argparse.Namespace) -> dict[str, Any]:
         report["returned"] = returned.results()
         report.update(device.report_fields())
     report["map"] = survey and survey.map
+    report["timeline"] = timeline and timeline.data
     problems = [recorder.problem] if recorder.problem else []
     report["unsupported"] = [*report.get("unsupported", ()), *unsupported, *problems]
     report["memory_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -101,7 +103,7 @@ def _set_conditions(options: argparse.Namespace) -> list[str]:
 
 def _provenance(options: argparse.Namespace, device: devices.NoDevice) -> AbstractContextManager[Any]:
     """Return the provenance recorder if the options select it, else a null context; enter it after the device."""
-    if not (options.provenance or options.map):
+    if not (options.provenance or options.map or options.timeline):
         return nullcontext()
     from .provenance import Frames, Provenance
 
@@ -132,6 +134,16 @@ def _survey(options: argparse.Namespace, provenance: Any) -> Any:
     return Survey(provenance, options)
 
 
+def _timeline(options: argparse.Namespace, provenance: Any) -> Any:
+    """Return the timeline's report if the options select it, else None; the timeline begins now."""
+    if not options.timeline:
+        return None
+    from .provenance import Timeline, TimelineReport
+
+    provenance.histories.timeline = timeline = Timeline()
+    return TimelineReport(provenance, timeline)
+
+
 def _execute_script(
     options: argparse.Namespace, root: str, provenance: Any, recorder: Recorder | None, returned: ReturnedValues
 ) -> dict[str, Any]:
@@ -146,8 +158,9 @@ def _execute_script(
     weakref.finalize._registry.clear()  # type: ignore[attr-defined]  # those of the process that forked this one
     try:
         start.execute(options, returned)
-        _record_device_map(recorder)
+        _describe_end(recorder)
     except EnoughSteps:
+        _describe_end(recorder)
         return {"exception": None, "exit_code": 0, "story": None}
     except SystemExit as stop:
         exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
@@ -155,14 +168,14 @@ def _execute_script(
             exception = describe(stop.__context__, root)
             story = _failure_story(provenance, stop.__context__)
         exit_frame = user_frame(stop, root) if exit_code else None
-        _record_device_map(recorder, stop.__context__ if exception else None)
+        _describe_end(recorder, stop.__context__ if exception else None)
         if stop.code is not None and not isinstance(stop.code, int):
             exit_message = str(stop.code)
             print(exit_message, file=sys.stderr)
     except BaseException as error:  # the script's own failure is the result
         exception = describe(error, root)
         story = _failure_story(provenance, error)
-        _record_device_map(recorder, error)
+        _describe_end(recorder, error)
         traceback.print_exc()
     atexit._run_exitfuncs()  # they print and write results, too
     return {
@@ -182,9 +195,13 @@ def _failure_story(provenance: Any, error: BaseException) -> Any:
     return describe_failure(provenance, error)
 
 
-def _record_device_map(recorder: Recorder | None, error: BaseException | None = None) -> None:
-    """Record the device map now unless it was recorded before."""
-    if recorder is None or recorder.survey is None:
+def _describe_end(recorder: Recorder | None, error: BaseException | None = None) -> None:
+    """Describe the timeline now, and the devices of all tensors unless they were described before."""
+    if recorder is None:
+        return
+    if recorder.timeline is not None:
+        recorder.timeline.at_end(error)
+    if recorder.survey is None or recorder.ended_early:
         return
     if error is not None:
         recorder.survey.at_failure(error, recorder.steps)
@@ -225,6 +242,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--map", action="store_true", help="record the device of every tensor after the first steps, then end the run"
     )
+    made.add_argument("--timeline", action="store_true", help="record when tensors exist, with their devices and sizes")
     made.add_argument("--unobserved", action="store_true", help="run without recording anything, on the CPU")
     made.add_argument("--fast-clocks", action="store_true", help="let the clocks of the time module run faster")
     made.add_argument("--held", action="store_true", help="give each run the same time of day and the same entropy")

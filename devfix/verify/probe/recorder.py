@@ -13,6 +13,7 @@ from .trained import TrainedParameters
 
 if TYPE_CHECKING:
     from .placement import Survey
+    from .provenance import TimelineReport
 
 __all__ = ["EnoughSteps", "Recorder"]
 
@@ -37,6 +38,7 @@ class Recorder:
 
     Attributes:
         problem: what could not be recorded, as an unsupported feature; None if everything was.
+        timeline: the timeline, to which steps are added; None if it is not requested.
         survey: the device map, which may end the run after a step; None if it is not requested.
         device_of: returns the device of a tensor as a string, such as ``cuda:0``.
         updates_on_cpu: how many parameters on the CPU optimizers have updated, counted at each step.
@@ -56,6 +58,7 @@ class Recorder:
         self.gradient_norms: list[float | None] = []
         self.manual_updates = ManualUpdates()
         self.problem: str | None = None
+        self.timeline: TimelineReport | None = None
         self.survey: Survey | None = None
         self.device_of: Callable[[Any], str] = lambda tensor: str(tensor.device)
         self.updates_on_cpu = 0
@@ -155,6 +158,8 @@ class Recorder:
         self.updates_on_cpu += sum(self.device_of(each) == "cpu" for each in parameters)
 
     def _end_if_enough(self) -> None:
+        if self.timeline is not None:
+            self.timeline.after_step(self.steps)
         enough = self.max_steps is not None and self.steps >= self.max_steps
         if self.survey is not None and self.steps:
             enough = self.survey.after_step(self.optimizers, self.steps, enough) or enough

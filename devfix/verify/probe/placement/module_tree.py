@@ -1,4 +1,4 @@
-"""Modules by the program's names, with submodules listed only if their tensors are on several devices."""
+"""Modules by the program's names, with their submodules and tensors."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ __all__ = ["ModuleForest"]
 
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _MAX_ATTRIBUTES = 200
+_MAX_NODES = 4000  # beyond it, only modules whose tensors are on several devices are unfolded
 
 
 class _UnregisteredUse(NamedTuple):
@@ -39,6 +40,7 @@ class ModuleForest:
         self._modules = modules
         self._names = names
         self._device_of = device_of
+        self._nodes = 0
         self._parents: dict[int, tuple[Any, str]] = {}
         self._unregistered_uses: dict[int, _UnregisteredUse] = {}
         for module in modules:
@@ -115,7 +117,8 @@ class ModuleForest:
     def _node(self, name: str, module: Any) -> dict[str, Any]:
         device_counts = self.count_by_device(module)
         node: dict[str, Any] = {"name": name, "type": type(module).__name__, "places": device_counts}
-        if len(device_counts) > 1:
+        if len(device_counts) > 1 or self._nodes < _MAX_NODES:
+            self._nodes += 1 + len(vars(module)["_parameters"]) + len(vars(module)["_buffers"])
             node["tensors"] = [
                 {"name": key, "kind": kind, **describe_tensor(tensor, self._device_of)}
                 for key, tensor, kind in _registered(module)

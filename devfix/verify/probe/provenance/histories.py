@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from .frames import Chain, Frames
+from .timeline import Timeline
 
 __all__ = ["Histories", "Node", "tensors_in"]
 
@@ -122,13 +123,19 @@ class Histories:
         frames: classifies the frames of the stack.
         device_of: returns a tensor's device as a string, such as ``cuda:0``.
 
+    Attributes:
+        count: number of events so far.
+        loading: the name of the loading function that is active.
+        timeline: records each event; None if it is not requested.
+
     """
 
     def __init__(self, frames: Frames, device_of: Callable[[Tensor], str]) -> None:
         self.frames = frames
         self.device_of = device_of
         self.count = 0
-        self.loading: str | None = None  # the name of the loading function that is active
+        self.loading: str | None = None
+        self.timeline: Timeline | None = None
         self._operations: dict[Any, tuple[str, bool]] = {}
         self._without_storage: Any = WeakTensorKeyDictionary()
         setattr(torch.UntypedStorage, _ATTRIBUTE, None)
@@ -179,7 +186,10 @@ class Histories:
                 kind, name = "loaded", self.loading
             chain = self.frames.chain(sys._getframe(3))
             self.count = index = self.count + 1
-            self._store(result, Node(kind, name, self.device_of(result), chain, parents, index), storage)
+            node = Node(kind, name, self.device_of(result), chain, parents, index)
+            self._store(result, node, storage)
+            if self.timeline is not None:
+                self.timeline.record(node, result, storage)
 
     def _describe_operation(self, operation: Any) -> tuple[str, bool]:
         """Return the name of an operator or function, and whether it is a factory that ignores operands' values."""
@@ -215,6 +225,8 @@ class Histories:
         node = self.of(result)
         if node is not None and node.index > since:
             node.device = self.device_of(result)
+            if self.timeline is not None:
+                self.timeline.correct_device(node)
 
     def record_external(self, tensor: Tensor, function: str, loader: bool = False) -> None:
         """Record the origin of a tensor without a creating operator, such as one from NumPy or a worker process."""
@@ -222,7 +234,10 @@ class Histories:
             if self.of(tensor) is None:
                 device, chain = self.device_of(tensor), self.calling_chain(3)._replace(loader=loader)
                 node = Node("created", function, device, chain, (), self.next_index())
-                self._store(tensor, node, _storage(tensor))
+                storage = _storage(tensor)
+                self._store(tensor, node, storage)
+                if self.timeline is not None:
+                    self.timeline.record(node, tensor, storage)
 
     def record_transfer(self, source: Tensor, result: Tensor, function: str, with_module: bool) -> None:
         """Record that ``result`` is ``source`` on another device or with another dtype, possibly by a module move."""
@@ -242,4 +257,7 @@ class Histories:
         with _NoTorchFunction():
             storage = _storage(result)
             if storage is None or storage is not _storage(source):
+                recorded = None if storage is None else storage._devfix_history
                 self._store(result, node, storage)
+                if self.timeline is not None:
+                    self.timeline.record_transfer(recorded, node, result, storage, with_module)

@@ -21,7 +21,7 @@ from .naming import Names
 from .ownership import Owner, all_modules, enclosing_modules, owners
 from .watching import Failed, ModuleEvent, Provenance
 
-__all__ = ["describe_failure", "failing_call"]
+__all__ = ["describe_failure", "failing_call", "in_package"]
 
 _MAX_VALUES = 16
 _MAX_EVENTS = 16
@@ -43,6 +43,7 @@ def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, 
         ``generator``: None, or the random number generator of the call: ``names``, ``device`` and ``chain`` (its
         creation).
         ``default_device``: None, or the last call of ``torch.set_default_device``: ``device``, ``index`` and ``chain``.
+        ``moment``: on a timeline, the number of the last event before the failure, and the time; else None.
 
     An event has ``kind`` (``created``, ``loaded``, ``computed``, ``moved``), ``operation``, ``device`` (afterwards),
     ``index`` (its number in the run), ``from`` (indices of the preceding events), ``names`` (of the resulting tensor in
@@ -74,7 +75,7 @@ def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, 
     return {
         "where": where,
         "frames": [position(point, provenance.frames) for _, point in project_frames[:_MAX_FRAMES]],
-        "foreign": None if foreign_frame is None else _in_package(provenance, foreign_frame[1]),
+        "foreign": None if foreign_frame is None else in_package(provenance, foreign_frame[1]),
         "operation": None if operator is None else operator.name,
         "function": None if call is None else call.name,
         "values": [describer.value(role, tensor) for role, tensor in given],
@@ -82,6 +83,7 @@ def describe_failure(provenance: Provenance, error: BaseException) -> dict[str, 
         "devices": describer.devices(),
         "generator": describer.generator(call),
         "default_device": describer.default_device(),
+        "moment": _moment(provenance),
     }
 
 
@@ -103,6 +105,11 @@ def failing_call(provenance: Provenance, error: BaseException) -> tuple[BaseExce
         if chain:
             chains.append(chain)
     return origin, chains
+
+
+def _moment(provenance: Provenance) -> tuple[int, float] | None:
+    timeline = provenance.histories.timeline
+    return None if timeline is None else (provenance.histories.count, timeline.now())
 
 
 def _origin(provenance: Provenance, error: BaseException) -> BaseException:
@@ -136,7 +143,8 @@ def _foreign(provenance: Provenance, stack: list[tuple[FrameType, Point]]) -> tu
     return None
 
 
-def _in_package(provenance: Provenance, point: Point) -> dict[str, Any]:
+def in_package(provenance: Provenance, point: Point) -> dict[str, Any]:
+    """Return a position in an installed package as JSON."""
     package, version = _distribution(point.code.co_filename)
     return {"package": package, "version": version, **position(point, provenance.frames)}
 
@@ -280,5 +288,5 @@ class _Describer:
     def _chain(self, chain: Chain) -> dict[str, Any]:
         return {
             "chain": [position(point, self._provenance.frames) for point in chain.points],
-            "foreign": None if chain.foreign is None else _in_package(self._provenance, chain.foreign),
+            "foreign": None if chain.foreign is None else in_package(self._provenance, chain.foreign),
         }

@@ -8,6 +8,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from devfix.cli._errors import CommandError
 from devfix.cli._output_pages import print_run, require_jinja2
 from devfix.cli._verifying import convert_run_errors, prepare_experiment
 

@@ -7,6 +7,7 @@ def is_xpu_available() -> bool:
         return True
     try:
         import intel_extension_for_pytorch as ipex
+
         return ipex.xpu.is_available()
     except ImportError:
         return False

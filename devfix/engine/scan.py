@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
+from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
@@ -148,7 +149,7 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
         elif not _is_library(space, path, tree, scan.lookups):
             return scan
         with using(space.models):
-            _analyse(space, scan, read, left_out, watch)
+            with_room(lambda: _analyse(space, scan, read, left_out, watch))
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:

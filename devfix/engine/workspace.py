@@ -27,7 +27,7 @@ from devfix.syntax.tree import SourceTree
 
 __all__ = ["MOST_LOADED", "Workspace"]
 
-MOST_LOADED = 3_000_000  # characters of trees in memory, between two scans; nodes take 40 bytes for each
+MOST_LOADED = 6_000_000  # characters of trees in memory, between two scans; nodes take 40 bytes for each
 _MOST_FACTS = 4  # folders, the last used ones: a folder, and those inside it that follow in the order of scans
 
 

@@ -220,7 +220,7 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
         tags: Outputs
         if len(known) == 1 and rule.always is None:
             tags = next(iter(known))
-        elif not state.checks:
+        elif not state.checks and rule.always is None:
             tags = next((tag for tag in known if tag is not None), None)
         else:
             tags = (rule.always or rule.mixed)(found)

@@ -1,6 +1,7 @@
 """Gradients passed to autograd must be on the device of their outputs.
 
-torch/csrc/autograd/engine.cpp (``validate_outputs``): a 0-dim gradient is moved, any other raises.
+torch/csrc/autograd/engine.cpp (``validate_outputs``): a 0-dim gradient is moved, any other raises.  Without device
+checks, any gradient is moved.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from torch import Tensor
 
 from .errors import invalid_gradient
 from .patches import Patches
+from .state import state
 from .tags import get_tag, reported_device
 from .work import is_trainable, mark_trained
 
@@ -44,6 +46,6 @@ def _checked(index: int, output: Any, gradient: Any) -> Any:
     are_tensors = isinstance(output, Tensor) and isinstance(gradient, Tensor)
     if not are_tensors or get_tag(output) is get_tag(gradient):
         return gradient
-    if gradient.dim() > 0:
+    if gradient.dim() > 0 and state.checks:
         raise invalid_gradient(index, reported_device(output), reported_device(gradient))
     return gradient.to(output.device)

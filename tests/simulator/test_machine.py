@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
 import re
 import subprocess
@@ -210,6 +211,67 @@ def test_without_checks_everything_is_one_memory() -> None:
         assert torch.ones(2).cuda().numpy().tolist() == [1.0, 1.0]
         assert nn.LSTM(2, 2).cuda()(torch.ones(1, 1, 2))[0].is_cuda
         assert (torch.ones(2).to("cuda:3") + 1).is_cuda  # a machine with one accelerator
+
+
+def _gradient_of_the_output() -> Any:
+    x = torch.ones(3, device="cuda", requires_grad=True)
+    (x * 2).backward(torch.ones(3))
+    return torch.autograd.grad(x * 2, x, torch.ones(3))[0]
+
+
+def _mixed_precision_of_a_module_on_the_cpu() -> Any:
+    layer, norm = nn.Linear(3, 2), nn.LayerNorm(2)
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        low = layer(torch.ones(2, 3, device="cuda"))
+        assert low.dtype == torch.bfloat16
+        assert layer(torch.ones(2, 3)).dtype == torch.float32
+        return norm(low)
+
+
+def _lengths_of_a_packed_sequence() -> Any:
+    packed = nn.utils.rnn.pack_padded_sequence(torch.ones(2, 3, 1).cuda(), torch.tensor([3, 2]).cuda(), True)
+    assert packed.batch_sizes.device.type == "cpu"
+    return nn.GRU(1, 2).cuda()(packed)[0].data
+
+
+def _pinned_memory() -> Any:
+    return torch.ones(2, device="cuda").pin_memory()
+
+
+def _a_checkpoint_of_another_device() -> Any:
+    file = io.BytesIO()
+    torch.save(torch.ones(2, device="cuda"), file)
+    file.seek(0)
+    return torch.load(file, map_location="cuda:1")
+
+
+def _collective_of_a_cpu_tensor() -> Any:
+    store = torch.distributed.HashStore()
+    torch.distributed.init_process_group("nccl", store=store, rank=0, world_size=1)
+    try:
+        numbers = torch.ones(2)
+        torch.distributed.all_reduce(numbers)
+        return numbers.cuda()
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        _gradient_of_the_output,
+        _mixed_precision_of_a_module_on_the_cpu,
+        _lengths_of_a_packed_sequence,
+        _pinned_memory,
+        _a_checkpoint_of_another_device,
+        _collective_of_a_cpu_tensor,
+    ],
+)
+def test_without_checks_no_device_error_occurs(program: Callable[[], Any]) -> None:
+    with Simulator(), pytest.raises(RuntimeError):
+        program()
+    with Simulator(checks=False):
+        assert program().is_cuda
 
 
 def test_hooks_and_custom_functions_see_devices(sim: Simulator) -> None:

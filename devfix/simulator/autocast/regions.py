@@ -8,7 +8,7 @@ PyTorch's own.  If the wheel has no headers, the CPU's lists apply.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from ..patches import Patches
 from ..state import state
-from ..tags import get_tag
+from ..tags import get_tag, iter_tensors
 from .lists import policies
 
 __all__ = ["patch_autocast"]
@@ -30,20 +30,25 @@ _casts: dict[int, tuple[Tensor, Tensor]] = {}
 _library: list[Any] = []
 
 
-def _is_eligible(value: Any) -> bool:
+def _is_eligible(value: Any, anywhere: bool = False) -> bool:
     return (
         isinstance(value, Tensor)
         and value.is_floating_point()
         and value.dtype != torch.float64
-        and get_tag(value) is not None
+        and (anywhere or get_tag(value) is not None)
     )
 
 
-def _cast(value: Any, dtype: torch.dtype) -> Any:
+def _is_shared(values: Iterable[Any]) -> bool:
+    """Whether a call also casts its CPU tensors: without device checks, a tensor on the device moves the whole call."""
+    return not state.checks and any(get_tag(tensor) is not None for tensor in iter_tensors(values))
+
+
+def _cast(value: Any, dtype: torch.dtype, anywhere: bool) -> Any:
     """Cast the device's tensors in an argument (``cached_cast`` in aten/src/ATen/autocast_mode.cpp)."""
     if isinstance(value, (list, tuple)):
-        return type(value)(_cast(each, dtype) for each in value)
-    if not _is_eligible(value) or value.dtype == dtype:
+        return type(value)(_cast(each, dtype, anywhere) for each in value)
+    if not _is_eligible(value, anywhere) or value.dtype == dtype:
         return value
     is_cached = (
         dtype == torch.get_autocast_dtype("cpu")
@@ -62,14 +67,14 @@ def _cast(value: Any, dtype: torch.dtype) -> Any:
     return known[1]
 
 
-def _widest(values: Any) -> torch.dtype:
+def _widest(values: Any, anywhere: bool) -> torch.dtype:
     """Return the widest dtype of the device's tensors (``promote_type`` in aten/src/ATen/autocast_mode.h)."""
     widest = torch.get_autocast_dtype("cpu")
     for value in values:
         if isinstance(value, (list, tuple)):
-            inner = _widest(value)
+            inner = _widest(value, anywhere)
             widest = torch.float32 if torch.float32 in (inner, widest) else widest
-        elif _is_eligible(value) and value.dtype == torch.float32:
+        elif _is_eligible(value, anywhere) and value.dtype == torch.float32:
             widest = torch.float32
     return widest
 
@@ -83,10 +88,11 @@ def _kernel(overload: Any, policy: str) -> Callable[..., Any]:
                 args, kwargs = _with_dtype(names.index("dtype"), args, kwargs)
         else:
             values = (*args, *kwargs.values())
+            anywhere = _is_shared(values)
             low = torch.get_autocast_dtype("cpu")
-            dtype = {"low": low, "float32": torch.float32}.get(policy) or _widest(values)
-            args = tuple(_cast(value, dtype) for value in args)
-            kwargs = {name: _cast(value, dtype) for name, value in kwargs.items()}
+            dtype = {"low": low, "float32": torch.float32}.get(policy) or _widest(values, anywhere)
+            args = tuple(_cast(value, dtype, anywhere) for value in args)
+            kwargs = {name: _cast(value, dtype, anywhere) for name, value in kwargs.items()}
         with _ExcludeKeys(_HERE):
             return overload(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""The configurations of docs/editors.md: run in Neovim if it is there, parsed for the others."""
+"""The configurations of docs/how-to/editors.md: run in Neovim if it is there, parsed for the others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "editors.md").read_text(encoding="utf-8")
 EDITORS = ROOT / "editors"
 BROKEN = """\
 import torch

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from in_process import run_in_process
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -123,19 +123,17 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize(("module", "extra", "command"), COMMANDS.values(), ids=COMMANDS)
-def test_a_missing_module_is_one_line_that_names_its_extra(tmp_path, monkeypatch, module, extra, command):
+def test_a_missing_module_is_one_line_that_names_its_extra(tmp_path, module, extra, command):
     (tmp_path / "train.py").write_text("print(1)\n")
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": "import torch"}
     notebook = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
     (tmp_path / "train.ipynb").write_text(json.dumps(notebook))
     (tmp_path / "plan.toml").write_text('[[repository]]\npath = "."\n')
-    for name in [name for name in sys.modules if name.partition(".")[0] == module]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, module, None)
+    start = f"import sys; sys.modules[{module!r}] = None; from devfix.cli import main; main({command!r})"
 
-    result = run_in_process(*command, cwd=tmp_path)
+    result = subprocess.run([sys.executable, "-c", start], cwd=tmp_path, capture_output=True, check=False, text=True)
 
-    told = [line for line in (result.text + result.stderr).splitlines() if "pip install" in line]
-    assert result.code != 0
-    assert len(told) == 1, result.text + result.stderr
+    told = [line for line in (result.stdout + result.stderr).splitlines() if "pip install" in line]
+    assert result.returncode != 0
+    assert len(told) == 1, result.stdout + result.stderr
     assert f"pip install 'devfix[{extra}]'" in told[0]

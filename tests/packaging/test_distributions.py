@@ -98,10 +98,11 @@ def test_the_wheel_has_the_packages_and_the_templates_and_nothing_else(unpacked,
         if path.is_file()
     }
     templates = {f"devfix/init/templates/{name}" for name in PACKAGED}
+    pages = {f"devfix/report/errors/{path.name}" for path in (unpacked / "docs" / "errors").iterdir()}
 
     installed = {name for name in wheel.namelist() if not name.startswith(f"devfix-{__version__}.dist-info/")}
 
-    assert installed == files | templates
+    assert installed == files | templates | pages
 
 
 def test_the_wheel_has_types_and_the_license(wheel):

@@ -51,6 +51,7 @@ def test_every_link_of_a_page_leads_to_a_file_and_a_heading(page):
         assert not anchor or anchor in anchors(path), f"{page.name} links to {target}: no such heading"
 
 
+@pytest.mark.thorough
 def test_the_site_builds_without_a_warning_and_holds_every_command(tmp_path):
     options = ["-q", "-W", "--keep-going", "-d", tmp_path / "trees"]
     command = [sys.executable, "-m", "sphinx", *options, DOCS, tmp_path / "site"]

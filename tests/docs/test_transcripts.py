@@ -17,7 +17,12 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize("name", PAGES)
+LONG = ("development/usability.md", "tutorials/first-repair.md")  # a minute; see also nox -s tutorial
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.thorough) if name in LONG else name for name in PAGES]
+)
 def test_the_commands_of_a_page_print_what_it_shows(name, tmp_path):
     if name == "how-to/trace.md" and sys.version_info < (3, 11):
         pytest.skip("a birth is known by its line only")

@@ -234,6 +234,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(("text", "facts", "phrase"), PROGRAMS.values(), ids=PROGRAMS)
 def test_the_cause(tmp_path: Path, text: str, facts: tuple[str, str, int], phrase: str) -> None:
     found = diagnosis(tmp_path, text)

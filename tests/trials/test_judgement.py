@@ -15,8 +15,6 @@ from benchmarks.trials.judgement import verdict
     [
         "plain_classifier: labels moved in the call",
         "warmup_script: weight decay",
-        "ema_model: averages on the CPU",
-        "reported_sizes: half",
     ],
 )
 def test_a_trial_has_an_acceptable_verdict(name):

@@ -67,6 +67,7 @@ def test_nothing_to_repair_proposes_nothing(plan, migrate, github, repository):
     assert github.writes() == []
 
 
+@pytest.mark.thorough
 def test_pull_requests_beyond_the_limits_wait(plan, migrate, github, repository):
     for branch in ("a", "b", "c"):
         repository.git("push", "-q", "origin", f"main:{branch}")

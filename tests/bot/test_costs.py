@@ -73,6 +73,7 @@ def finding(**changes):
     return {**known, **PLACE, "lines": [PLACE] * 50, **texts, **changes}
 
 
+@pytest.mark.thorough
 def test_a_full_artifact_is_posted_in_seconds(post, github):
     lines = range(2 * patches.MAX_HUNKS)
     before = b"".join(b"%d\n" % number for number in lines) + b"1, 2,\n" * 200_000

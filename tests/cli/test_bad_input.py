@@ -312,6 +312,7 @@ PAUSED = textwrap.dedent(
 )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 @pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill-9"])
 def test_a_stop_in_the_middle_of_a_write_leaves_old_bytes(environment, project, step, kill):
@@ -371,6 +372,7 @@ def test_a_stop_during_the_analysis_is_one_line_also_with_workers(environment, p
     assert stderr.decode().strip() == "devfix: interrupted; no file is partially written"
 
 
+@pytest.mark.thorough
 def test_any_number_of_workers_says_the_same(outside, project):
     for number in range(12):
         (project / f"train_{number:02}.py").write_bytes(BROKEN if number % 3 else FIXED)

@@ -89,6 +89,7 @@ UNFINISHED = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", UNFINISHED)
 def test_a_run_that_did_not_finish_says_so_with_code_2(script, case):
     text, ending = UNFINISHED[case]

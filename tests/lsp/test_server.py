@@ -78,6 +78,7 @@ def test_without_pygls_it_says_what_to_install(tmp_path):
 
 
 # --- what goes wrong ------------------------------------------------------------------------------------------------
+@pytest.mark.thorough
 def test_a_crash_is_logged_and_the_server_goes_on(write, editor):
     write({"crash.py": BROKEN, "train.py": BROKEN})
     ed = editor(CRASHING + "from devfix.cli import main; main(['lsp'])").start()

@@ -269,6 +269,7 @@ def test_status_while_a_run_is_in_progress(devfix, repositories, tmp_path):
     state.close()
 
 
+@pytest.mark.thorough
 def test_retry_repeats_the_failures_that_match(devfix, repositories, tmp_path):
     (tmp_path / "list").write_text("all/r1\nlate\nnowhere\n")
     devfix("migrate", "list", code=1)

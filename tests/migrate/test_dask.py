@@ -113,6 +113,7 @@ def eventually(holds, seconds=20.0):
         time.sleep(0.05)
 
 
+@pytest.mark.thorough
 def test_without_a_scheduler_there_are_processes_on_this_machine(tmp_path, task):
     bad = Task(1, "bad", str(tmp_path / "nowhere"), mirrors=task.mirrors, scratch=task.scratch)
 

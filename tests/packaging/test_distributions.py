@@ -85,6 +85,7 @@ def test_the_sdist_has_each_tracked_file(unpacked):
     assert tracked() - found == set()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["constraints.txt", "noxfile.py", "action.yml", ".ci/run", "Dockerfile", "LICENSE"])
 def test_the_sdist_has_what_builds_and_tests_it(unpacked, name):
     assert (unpacked / name).is_file()

@@ -166,7 +166,7 @@ def test_the_address_holds_the_filters(opened):
     assert page.get_by_text("No matching findings.").is_visible()
     page.get_by_role("button", name="Show all").click()
     page.locator("#count", has_text="1 of 1 shown").wait_for()
-    assert "#" not in page.url
+    page.wait_for_url(lambda url: "#" not in url)
 
 
 def test_the_filters_of_a_migration_are_in_its_address(opened):
@@ -175,7 +175,7 @@ def test_the_filters_of_a_migration_are_in_its_address(opened):
     page.locator("#count", has_text="1 of 4 shown").wait_for()
     page.get_by_role("button", name="Show all").click()
     page.locator("#count", has_text="4 of 4 shown").wait_for()
-    assert "#" not in page.url
+    page.wait_for_url(lambda url: "#" not in url)
 
 
 def test_a_finding_has_an_address(opened):

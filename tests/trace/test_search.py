@@ -84,6 +84,7 @@ def test_the_number_of_runs_is_bounded(tmp_path: Path) -> None:
     assert "within 1 run" in found.reason
 
 
+@pytest.mark.thorough
 def test_a_run_that_hangs_ends_with_the_seconds_that_are_left(tmp_path: Path) -> None:
     waiting = HIDDEN.replace("    loss =", "    import time; time.sleep(600)\n    loss =")
 

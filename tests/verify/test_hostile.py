@@ -164,7 +164,7 @@ HARM = {
 }
 
 
-@pytest.mark.sample(16)
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", HARM)
 def test_harm_has_one_clear_outcome(name: str, python: str, tmp_path: Path) -> None:
     source, outcome = HARM[name]
@@ -316,6 +316,7 @@ def test_a_run_keeps_a_loopback_of_its_own(python: str, tmp_path: Path) -> None:
     assert once(tmp_path, source, python).outcome == "completed"
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_partly_willing_kernel_gives_what_it_can(tmp_path: Path, confined: str) -> None:
     """Where processes cannot be hidden, files and the network still are."""

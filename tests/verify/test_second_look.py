@@ -180,6 +180,7 @@ def trained() -> list[float]:
     return found
 
 
+@pytest.mark.thorough
 def test_float64_is_the_same_training_with_other_rounding() -> None:
     narrow = trained()
     with Float64Mode():

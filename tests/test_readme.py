@@ -67,4 +67,4 @@ def test_every_command_of_the_readme_exists():
 
 
 def test_the_test_command_says_how_long_it_takes():
-    assert re.search(r"^Run the tests \(on two cores, .* minutes .*\):$", README, flags=re.MULTILINE)
+    assert re.search(r"^Run the tests \(on two cores, .*minutes .*\):$", README, flags=re.MULTILINE)

@@ -136,9 +136,10 @@ def _list_finding(observations: Observations, keys: frozenset[int], uses: list[H
     fixes = []
     at_uses = [_elements_to_cpu(use) for use in uses]
     if not operations & {"operand", "backward"}:
+        numbers = not operations and all(append.tensor.is_single_number for append in appends)
         edits = dict.fromkeys(_store_edit(append, operations) for append in appends)
         fixes.append(
-            Fix("store numbers instead of tensors" if not operations else "store the tensors on the CPU", tuple(edits))
+            Fix("store numbers instead of tensors" if numbers else "store the tensors on the CPU", tuple(edits))
         )
     if None not in at_uses:
         fixes.append(

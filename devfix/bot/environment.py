@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from devfix.bot.skip_reasons import BotError
+from devfix.site import page_url
 from devfix.vcs.git import Git, GitError
 from devfix.vcs.hosts import is_gitea
 from devfix.vcs.redaction import hide
@@ -33,6 +34,8 @@ _SECRETS = (
     *("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN", "CI_JOB_TOKEN", "CI_JOB_JWT", "CI_REGISTRY_PASSWORD"),
     *("CI_DEPLOY_PASSWORD", "CI_REPOSITORY_URL", "GITHUB_ENTERPRISE_TOKEN", "GH_ENTERPRISE_TOKEN"),
 )
+_PAGE = page_url("how-to/bot")
+
 #: Events in which GitHub gives a job write access although the code may come from a fork.
 _PRIVILEGED = ("pull_request_target", "workflow_run", "issue_comment")
 
@@ -197,7 +200,7 @@ def refuse_analysis_beside_token(environment: CIEnvironment, *, runs_code: bool)
         return
     raise BotError(
         f"{reason}, and {', '.join(environment.token_variables)} is set, so it is not analysed in this job."
-        " Use devfix bot review --artifact in a job without a token, then recompute and post (docs/how-to/bot.md)"
+        f" Use devfix bot review --artifact in a job without a token, then recompute and post ({_PAGE})"
     )
 
 
@@ -206,7 +209,7 @@ def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
     if environment.event in _PRIVILEGED:
         raise BotError(
             f"{environment.event} gives this job write access to the repository, so the script is not run."
-            " Run devfix bot review on pull_request, and devfix bot post in a separate job (docs/how-to/bot.md)"
+            f" Run devfix bot review on pull_request, and devfix bot post in a separate job ({_PAGE})"
         )
     if not environment.is_from_fork:
         return
@@ -214,12 +217,12 @@ def refuse_unsafe_runs(environment: CIEnvironment, folder: str) -> None:
     if environment.token_variables:
         raise BotError(
             f"the code comes from {fork}, and {', '.join(environment.token_variables)} is set, so the script is"
-            " not run. Run devfix bot review in a job without a token (docs/how-to/bot.md)"
+            f" not run. Run devfix bot review in a job without a token ({_PAGE})"
         )
     if key := _stored_token_key(folder):
         raise BotError(
             f"the code comes from {fork}, and {key} in this checkout's git configuration holds a token, so"
-            " the script is not run. Check out with persist-credentials: false (docs/how-to/bot.md)"
+            f" the script is not run. Check out with persist-credentials: false ({_PAGE})"
         )
 
 

@@ -24,6 +24,7 @@ from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.bot.transport import BoundedTransport, DryRunTransport, requested_wait
 from devfix.migrate.proposing import MergeMethod
+from devfix.site import page_url
 from devfix.vcs import hunks as diffs
 from devfix.vcs.redaction import redacted
 
@@ -286,7 +287,8 @@ def _one_line_errors(subject: str) -> Iterator[None]:
             wait_s = requested_wait(error.response)
             when = f" in {wait_s / 60:.0f} min" if wait_s else " later"
             raise BotError(f"Gitea: {subject}: rate limit exceeded: run again{when}") from error
-        hints = {401: " (is the token valid?)", 403: " (does the token have the permissions in docs/how-to/bot.md?)"}
+        permissions = f" (does the token have the permissions in {page_url('how-to/bot')}?)"
+        hints = {401: " (is the token valid?)", 403: permissions}
         status = error.response.status_code
         raise BotError(redacted(f"Gitea: {subject}: {status}{_message(error)}{hints.get(status, '')}")) from error
     except httpx.HTTPError as error:

@@ -27,6 +27,7 @@ from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.bot.transport import VIEWER, BoundedTransport, DryRunTransport
 from devfix.migrate.proposing import MergeMethod
+from devfix.site import page_url
 from devfix.vcs.redaction import redacted
 
 __all__ = ["GitHubForge", "repositories_of"]
@@ -343,7 +344,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
 
 _HINTS = {
     401: "is the token valid?",
-    403: "does the token have the permissions in docs/how-to/bot.md?",
+    403: f"does the token have the permissions in {page_url('how-to/bot')}?",
     404: "does the token have access?",
 }
 

@@ -24,6 +24,7 @@ from devfix.bot.patch import MAX_FILE_BYTES
 from devfix.bot.skip_reasons import BotError
 from devfix.bot.suggestions import Suggestion
 from devfix.migrate.proposing import MergeMethod
+from devfix.site import page_url
 from devfix.vcs.redaction import redacted
 
 __all__ = ["GitLabForge", "projects_of"]
@@ -249,10 +250,13 @@ class GitLabForge:
         return f"/projects/{self._project.encoded_id}/merge_requests/{number}"
 
     def _request_login(self) -> str:
-        try:
-            return str(self._gitlab.http_get("/user")["username"])  # type: ignore[index]  # always an object
-        except GitlabError:
-            return ""
+        with _one_line_errors("the account of the token"):
+            try:
+                return str(self._gitlab.http_get("/user")["username"])  # type: ignore[index]  # always an object
+            except GitlabError as error:
+                if error.response_code in (401, 403):  # a job's token has no access
+                    return ""
+                raise
 
     def _pull(self, found: Any) -> PullRequest:
         same = found.source_project_id == found.target_project_id
@@ -363,7 +367,7 @@ def _one_line_errors(subject: str) -> Iterator[None]:
     except GitlabError as error:
         hint = {
             401: " (is the token valid?)",
-            403: " (does the token have the scope api and the role in docs/how-to/bot.md?)",
+            403: f" (does the token have the scope api and the role in {page_url('how-to/bot')}?)",
         }
         hint_text = hint.get(error.response_code or 0, "")
         raise BotError(

@@ -28,7 +28,9 @@ def run(folder: str, *, configuration: bool, hook: bool, forge: str | None, diff
     if diff and yes:
         raise click.UsageError("--yes has no effect with --diff, which writes nothing.")
     if not os.path.isdir(folder):
-        raise CommandError(f"{folder}: is not a folder" if os.path.lexists(folder) else f"{folder}: does not exist")
+        raise CommandError(
+            f"{folder}: not a folder" if os.path.lexists(folder) else f"{folder}: no such folder; check the spelling"
+        )
     root = sources.git_root(folder) or os.path.abspath(folder)
     prompt = not diff and not yes and sys.stdin.isatty()
     selection = Selection(configuration, hook, forge or "")

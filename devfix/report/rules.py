@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from devfix.site import page_url
+
 __all__ = ["HOMEPAGE", "first_paragraph", "help_uri", "plain_text"]
 
 #: devfix's home page.
@@ -15,10 +17,13 @@ _LINK = re.compile(r"\((https?://[^\s()]+)\)")
 
 @cache
 def help_uri(code: str) -> str:
-    """Return the first link of a rule's references; the home page if there is none."""
+    """Return the address of a rule's page; of a plugin's rule, its first reference, or devfix's home page."""
+    from devfix.rules.builtin import builtin_rules
     from devfix.rules.registry import rule_for
 
     rule = rule_for(code)
+    if rule in builtin_rules():
+        return page_url(f"reference/rules/{code}")
     _, _, references = (rule.documentation if rule else "").partition("## References")
     found = _LINK.search(references)
     return found[1] if found else HOMEPAGE

@@ -13,6 +13,7 @@ from typing import Any
 
 from devfix.config import ConfigError
 from devfix.rules import plugins
+from devfix.site import page_url
 from devfix.sources import git_root
 
 __all__ = ["import_trusted", "leave_out", "user_configuration"]
@@ -57,7 +58,8 @@ def import_trusted(names: Sequence[str], root: str, trust: bool = False) -> Mapp
 
 def leave_out(names: Sequence[str], root: str) -> None:
     """Print that the plugins of a repository were not loaded, for commands that never load them."""
-    _tell(names, root, "only check, apply, rules and explain load it, if you trust it (docs/how-to/own-rules.md)")
+    page = page_url("how-to/own-rules")
+    _tell(names, root, f"only check, apply, rules and explain load it, if you trust it ({page})")
 
 
 def _is_trusted(root: str) -> bool:

@@ -49,7 +49,7 @@ def read_patch(project: Project, patched_path: str) -> Changes:
         base = _counterpart(project, path)
         pairs = {os.path.normpath(os.path.join(base, name)): path / name for name in _files(path)}
     else:
-        raise RunError(f"{patched_path} does not exist")
+        raise RunError(f"{patched_path}: no such file or folder; check the spelling")
     changes = {}
     for name, source in pairs.items():
         content = source.read_bytes()

@@ -72,7 +72,9 @@ def find_project(script: str, cwd: str | None = None, folder: str | None = None,
     """
     for name in (cwd, folder):
         if name is not None and not Path(name).is_dir():
-            raise RunError(f"{name} {'is not a folder' if os.path.lexists(name) else 'does not exist'}")
+            raise RunError(
+                f"{name}: {'not a folder' if os.path.lexists(name) else 'no such folder; check the spelling'}"
+            )
     here = Path.cwd().resolve() if cwd is None else Path(cwd).resolve()
     path, name = _module(script, here) if module else (_file(script), None)
     root = _root(path, here) if folder is None else Path(folder).resolve()
@@ -92,7 +94,7 @@ def find_project(script: str, cwd: str | None = None, folder: str | None = None,
 def _file(script: str) -> Path:
     path = Path(script).absolute()
     if not path.exists():
-        raise RunError(f"{script} does not exist")
+        raise RunError(f"{script}: no such file or folder; check the spelling")
     if not path.is_file() or path.suffix not in _RUNNABLE:
         raise RunError(f"{script} is not a Python file or a notebook")
     return path.parent.resolve() / path.name

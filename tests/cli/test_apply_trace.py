@@ -207,10 +207,10 @@ def test_a_run_that_tells_nothing_is_one_line(in_process, project, case):
 
 USAGE = {
     "no Python": (["notes.txt"], "notes.txt is not a Python file"),
-    "missing": (["nothing.py"], "nothing.py does not exist"),
+    "missing": (["nothing.py"], "nothing.py: no such file or folder; check the spelling"),
     "a folder": (["."], "--trace requires a script among the paths, as in devfix apply train.py . --trace"),
     "standard input": (["-"], "--trace cannot run standard input"),
-    "no such folder": (["train.py", "--cwd", "nowhere"], "nowhere does not exist"),
+    "no such folder": (["train.py", "--cwd", "nowhere"], "nowhere: no such folder; check the spelling"),
 }
 
 

@@ -150,8 +150,8 @@ def test_what_cannot_be_added_is_told_and_the_rest_is_done(repository, inside):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["nowhere"], "devfix: nowhere: does not exist\n"),
-        (["pyproject.toml"], "devfix: pyproject.toml: is not a folder\n"),
+        (["nowhere"], "devfix: nowhere: no such folder; check the spelling\n"),
+        (["pyproject.toml"], "devfix: pyproject.toml: not a folder\n"),
         (["--diff", "--yes"], "--yes has no effect with --diff"),
     ],
 )

@@ -235,15 +235,18 @@ def python_without_torch(folder):
 
 
 USAGE = {
-    "missing script": (["nothing.py"], "nothing.py does not exist"),
+    "missing script": (["nothing.py"], "nothing.py: no such file or folder; check the spelling"),
     "no Python": (["data.txt"], "data.txt is not a Python file"),
     "a folder": (["."], ". is not a Python file"),
-    "missing patch": (["train.py", "--patched", "nothing.py"], "nothing.py does not exist"),
+    "missing patch": (
+        ["train.py", "--patched", "nothing.py"],
+        "nothing.py: no such file or folder; check the spelling",
+    ),
     "empty patch": (["train.py", "--patched", "empty"], "empty does not contain train.py"),
     "outside the project": (["train.py", "--project", "empty"], "train.py is not in empty"),
-    "missing project": (["train.py", "--project", "nothing"], "nothing does not exist"),
+    "missing project": (["train.py", "--project", "nothing"], "nothing: no such folder; check the spelling"),
     "missing module": (["-m", "pkg.nothing"], "no module named pkg.nothing in "),
-    "missing cwd": (["train.py", "--cwd", "nothing"], "nothing does not exist"),
+    "missing cwd": (["train.py", "--cwd", "nothing"], "nothing: no such folder; check the spelling"),
     "missing python": (["train.py", "--python", "./nothing"], "cannot be started: No such file or directory"),
     "python without torch": (
         ["train.py", "--python", "./bare-python"],

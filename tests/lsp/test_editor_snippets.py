@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import devfix
 from devfix.cli.commands.lsp import command as lsp_command
 from devfix.lsp.settings import Wishes
 
@@ -132,7 +133,7 @@ def test_the_extension_for_zed_registers_the_server_for_python():
 
     assert manifest["schema_version"] == 1
     assert manifest["language_servers"]["devfix"]["languages"] == ["Python"]
-    assert manifest["version"] == crate["package"]["version"]
+    assert manifest["version"] == crate["package"]["version"] == devfix.__version__
     assert crate["lib"]["crate-type"] == ["cdylib"]
     assert f'"{lsp_command.name}"' in (EDITORS / "zed" / "src" / "lib.rs").read_text(encoding="utf-8")
 

@@ -1,9 +1,18 @@
 """What formats say of rules."""
 
+import dataclasses
+import sys
+from pathlib import Path
+
 import pytest
 
 from devfix.report.rules import HOMEPAGE, first_paragraph, help_uri, plain_text
+from devfix.rules import plugins
 from devfix.rules.registry import all_rules
+from devfix.site import page_url
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+from reference_pages.rules import pages as rule_pages
 
 DOCUMENTATION = """
 ## What it does
@@ -21,9 +30,18 @@ x = `y`
 """
 
 
-def test_every_rule_has_an_address_of_its_own_documentation():
-    for rule in all_rules():
-        assert help_uri(rule.code) in rule.documentation.partition("## References")[2]
+def test_the_address_of_a_rule_is_its_page_of_the_documentation():
+    addresses = {help_uri(rule.code) for rule in all_rules()}
+
+    assert addresses == {page_url(name.removesuffix(".md")) for name in rule_pages() if not name.endswith("index.md")}
+
+
+def test_a_rule_of_a_plugin_has_the_address_of_its_first_reference(monkeypatch):
+    (rule, *_) = all_rules()
+    own = dataclasses.replace(rule, code="OWN1", documentation=DOCUMENTATION)
+    monkeypatch.setattr(plugins, "plugin_rules", lambda: (own,))
+
+    assert help_uri("OWN1") == "https://example.org/one"
 
 
 def test_an_unknown_rule_has_the_address_of_the_tool():

@@ -191,7 +191,7 @@ def test_a_project_that_is_too_large_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_script_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(RunError, match="does not exist"):
+    with pytest.raises(RunError, match="no such file or folder"):
         run("nothing.py", [], "cpu", tmp_path)
 
 

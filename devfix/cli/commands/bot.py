@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from devfix.cli._errors import CommandError
+from devfix.site import page_url
 
 if TYPE_CHECKING:
     from devfix.bot.artifact import Artifact
@@ -107,7 +108,7 @@ def post_command(folder: str, digest: str | None, dry_run: bool) -> None:
         if not digest:
             raise BotError(
                 "--digest is missing: a pull request can forge the artifact of devfix bot review, so only that of"
-                " devfix bot recompute is posted (docs/how-to/bot.md)"
+                f" devfix bot recompute is posted ({page_url('how-to/bot')})"
             )
         from devfix.bot import artifact as artifacts
         from devfix.bot.connect import connected

@@ -18,7 +18,7 @@ __all__ = ["command"]
 def command(stdio: bool) -> None:
     """Run the language server on standard input and output.
 
-    See docs/how-to/editors.md for the setup of VS Code, Neovim and Helix.
+    Setup of editors: https://devfix.readthedocs.io/en/latest/how-to/editors.html
 
     Exit codes: 0 clean shutdown; 1 disconnected.
     """

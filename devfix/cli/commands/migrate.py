@@ -9,6 +9,7 @@ import click
 
 from devfix.cli._color import add_color_option
 from devfix.cli._errors import VERBOSE
+from devfix.site import page_url
 
 if TYPE_CHECKING:
     from devfix.migrate.proposing import MergeMethod
@@ -65,7 +66,7 @@ class _Migrate(click.Command):
 @click.option(
     "--scheduler",
     metavar="ADDRESS",
-    help="The scheduler of a cluster, such as tcp://HOST:8786 (see docs/how-to/clusters.md).",
+    help=f"The scheduler of a cluster, such as tcp://HOST:8786 (see {page_url('how-to/clusters')}).",
 )
 @click.option(
     "--out",

@@ -38,8 +38,8 @@ def page(result: Survey, about: About = UNKNOWN) -> str:
     return render_page(
         "map.html",
         _head(result, about),
-        styles=("charts.css",),
-        scripts=("charts.js",),
+        styles=("zoom.css",),
+        scripts=("zoom.js",),
         found=result,
         environment=list(environment_lines(device_map.environment)) if device_map else [],
         misplaced=[(section, node) for section, node in objects if node.problem],

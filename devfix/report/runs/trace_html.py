@@ -49,8 +49,8 @@ def page(trace: Trace, about: About = UNKNOWN) -> str:
     return render_page(
         "trace.html",
         head,
-        styles=("listing.css", "charts.css"),
-        scripts=("charts.js",),
+        styles=("listing.css", "zoom.css"),
+        scripts=("zoom.js",),
         trace=trace,
         story=story.rows(),
         stack=story.stack_rows(),

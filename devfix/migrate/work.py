@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -249,20 +250,29 @@ def _diff(outcome: Outcome) -> bytes:
 
 @contextmanager
 def _memory_limit(memory_mb: int) -> Iterator[None]:
-    """Limit the memory of this process, so that one repository cannot exhaust it for others."""
+    """Limit what this process maps beyond what it has mapped now, so that one repository cannot exhaust the memory."""
     if not memory_mb:
         yield
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    requested = memory_mb << 20
+    requested = (memory_mb << 20) + _mapped_bytes()
     allowed = [limit for limit in (soft, hard, requested) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_AS, (min(allowed), hard))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _mapped_bytes() -> int:
+    """Return the size of this process's address space; 0 where the system does not say."""
+    try:
+        with open("/proc/self/statm") as source:
+            return int(source.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
 
 
 # --- the record -----------------------------------------------------------------------------------------------------

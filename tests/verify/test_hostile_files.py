@@ -354,10 +354,11 @@ def test_temporary_files_count_as_disk(folder: str, tmp_path: Path) -> None:
 
 def test_files_in_shared_memory_count_as_memory(tmp_path: Path) -> None:
     source = (
-        "import time\nopen('/dev/shm/part', 'wb').write(bytes(600 << 20))\nx = b'1' * (600 << 20)\ntime.sleep(60)\n"
+        "import time\nwith open('/dev/shm/part', 'wb') as target:\n    for _ in range(10):\n"
+        "        target.write(bytes(100 << 20))\nx = b'1' * (300 << 20)\ntime.sleep(60)\n"
     )
-    found = outcome(tmp_path, source, memory_mb=1000)
-    assert found.outcome == "stopped because it used more than 1000 MB of memory"
+    found = outcome(tmp_path, source, memory_mb=1300)
+    assert found.outcome == "stopped because it used more than 1300 MB of memory"
 
 
 def test_the_temporary_folder_of_python_is_tmp(tmp_path: Path) -> None:

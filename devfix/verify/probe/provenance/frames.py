@@ -7,10 +7,14 @@ package is deeper than the project's innermost frame, the chain also records it,
 
 from __future__ import annotations
 
+import ast
+import functools
 import linecache
 import os
 import sys
 import sysconfig
+from contextlib import suppress
+from opcode import opmap
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -21,11 +25,15 @@ PLATFORM, PROJECT, FOREIGN, LOADER, _END = range(5)
 #: Installed packages that are never considered as the location of a bug.
 _PLATFORM_PACKAGES = ("torch", "numpy", "scipy", "functorch", "torchgen", "_pytest", "pytest", "IPython", "ipykernel")
 _MAX_DEPTH = 6
+_FOR_ITER = opmap["FOR_ITER"]
 _LOADER = os.path.join("torch", "utils", "data") + os.sep
 _PROBE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _LIBRARIES = tuple(
     os.path.realpath(path) + os.sep for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")} if path
 )
+
+#: Line, column, end line and end column.
+_Span = tuple[int, int, int, int]
 
 
 class Point(NamedTuple):
@@ -153,6 +161,22 @@ def _text(file: str, span: list[int]) -> str:
     return b"".join(lines).decode(errors="replace")
 
 
+@functools.lru_cache(maxsize=64)
+def _loops(file: str) -> dict[_Span, _Span]:
+    """Return the spans of a file's ``for`` statements by those of what they iterate over.
+
+    From Python 3.12 on, the instruction that fetches the next item has the position of the latter.
+    """
+    with suppress(SyntaxError, ValueError, RecursionError):
+        tree = ast.parse("".join(linecache.getlines(file)))
+        return {_span(loop.iter): _span(loop) for loop in ast.walk(tree) if isinstance(loop, ast.For)}
+    return {}
+
+
+def _span(node: ast.expr | ast.stmt) -> _Span:
+    return node.lineno, node.col_offset, node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
+
+
 def _lines(point: Point) -> tuple[int, list[int] | None]:
     code, instruction = point
     if sys.version_info >= (3, 11):
@@ -160,7 +184,10 @@ def _lines(point: Point) -> tuple[int, list[int] | None]:
             if number == instruction // 2 and line is not None:
                 if end_line is None or column is None or end_column is None:
                     return line, None
-                return line, [line, column, end_line, end_column]
+                span = (line, column, end_line, end_column)
+                if code.co_code[instruction] == _FOR_ITER:
+                    span = _loops(code.co_filename).get(span, span)
+                return span[0], [*span]
     last = code.co_firstlineno
     for start, _, line in code.co_lines():
         if start > instruction:

@@ -165,7 +165,7 @@ def _text(file: str, span: list[int]) -> str:
 def _loops(file: str) -> dict[_Span, _Span]:
     """Return the spans of a file's ``for`` statements by those of what they iterate over.
 
-    From Python 3.12 on, the instruction that fetches the next item has the position of the latter.
+    From Python 3.13 on, the instruction that fetches the next item has the position of the latter.
     """
     with suppress(SyntaxError, ValueError, RecursionError):
         tree = ast.parse("".join(linecache.getlines(file)))

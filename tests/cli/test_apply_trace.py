@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from devfix.verify.sandbox.scratch import RUN_PREFIX
+
 pytest.importorskip("torch")
 
 #: Reading does not see what runpy loads.
@@ -67,7 +69,7 @@ def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
     assert lines[-1].startswith(
         "fixed: 4 losses over 4 steps match original/cpu bit for bit; original error: Expected all"
     )
-    assert str(tree) not in result.text and "devfix-run" not in result.text
+    assert str(tree) not in result.text and f"/{RUN_PREFIX}" not in result.text
 
 
 @pytest.mark.slow

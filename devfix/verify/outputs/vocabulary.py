@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from devfix.verify.sandbox.scratch import RUN_PREFIX
+
 __all__ = [
     "ABSENT",
     "NUMBER",
@@ -66,7 +68,7 @@ _LABELLED = rf"(?<![a-z])({_LABELS})(?![a-z])(?![ _-]?(?:steps?|stamps?|series)\
 _SUBSTITUTIONS = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
-        (r"(?:/[^\s'\":,;()]*)?/devfix-run-\w+(?:/(?:project|tmp|home)\b)?/?", ABSENT, 0),
+        (rf"(?:/[^\s'\":,;()]*)?/{RUN_PREFIX}\w{{8}}/(?:project|tmp|home)\b/?", ABSENT, 0),
         (r",?\s*\bdevice='?(?:cuda|cpu|mps|xpu|meta)(?::\d+)?'?(?=[,)\]])", ABSENT, 0),
         (r"\bdevice\(type='(?:cuda|cpu|mps|xpu|meta)'(?:, index=\d+)?\)", VARYING, 0),
         # a progress bar in front of a message, and the numbers of a finished one
@@ -112,7 +114,7 @@ _NEARBY = 80
 
 #: A quick look: a line without any of these has nothing that differs by nature.
 _MAY_VARY = re.compile(
-    r"devfix|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{8}|line|\.py|\.ipynb"
+    rf"/{RUN_PREFIX}|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{{8}}|line|\.py|\.ipynb"
     r"|tim|elapsed|took|take|ed in|done in|ran in|eta|duration|latency|wall|speed|throughput|fps|mem"
     r"|alloc|reserved|pid|port|rss|vram|per sec"
     rf"|\d\s?(?:{_UNITS})\b|{_MONTH}",

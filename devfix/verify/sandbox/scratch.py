@@ -17,6 +17,7 @@ from devfix.verify.probe.confinement.file_view import prepare
 from devfix.verify.sandbox.file_access import CACHE_VARIABLES, home_folders, is_private
 
 __all__ = [
+    "RUN_PREFIX",
     "CopyError",
     "ProjectTooLarge",
     "Scratch",
@@ -64,6 +65,9 @@ ALLOWED_VARIABLES = frozenset(
 )
 
 _FICLONE = 0x40049409
+
+#: What the names of scratch folders begin with; the script does not learn from it who runs it.
+RUN_PREFIX = "run-"
 DEFAULT_SIZE_LIMIT = 4 << 30
 
 
@@ -196,7 +200,7 @@ def scratch_copy(
     selection = _Selection(allowed)
     _check_size(project, size_limit, selection.ignored)
     try:
-        folder = Path(tempfile.mkdtemp(prefix="run-")).resolve()
+        folder = Path(tempfile.mkdtemp(prefix=RUN_PREFIX)).resolve()
     except OSError as error:
         raise CopyError(f"cannot create a scratch folder: {error.strerror}; set TMPDIR to its parent folder") from error
     try:

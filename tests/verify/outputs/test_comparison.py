@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from devfix.verify.outputs import File, Outputs, differences
 from devfix.verify.outputs.values import array_of
+from devfix.verify.sandbox.scratch import RUN_PREFIX
 
 from .written import document, printed, report
 
@@ -98,7 +99,7 @@ def test_keys_and_files_that_the_reference_does_not_reproduce_are_left_out():
         ("n_gpu", 1, 0),
         ("train_runtime", 3.5, 0.2),
         ("started", 1795405793.6, 1795409999.1),
-        ("path", "/tmp/devfix-run-aaaaaaaa/project/x", "/tmp/devfix-run-bbbbbbbb/project/x"),
+        ("path", f"/tmp/{RUN_PREFIX}aaaaaaaa/project/x", f"/tmp/{RUN_PREFIX}bbbbbbbb/project/x"),
     ],
 )
 def test_settings_of_the_device_and_times_are_no_difference(key, ours, theirs):

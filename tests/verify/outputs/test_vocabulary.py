@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix.verify.outputs.vocabulary import is_moment, is_varying_key, name_pattern, neutral
+from devfix.verify.sandbox.scratch import RUN_PREFIX
 
 ALIKE = {
     "device": ("Using device: cuda:0", "Using device: cpu"),
@@ -34,7 +35,7 @@ ALIKE = {
         "100%|████| 10/10 [00:00<00:00, 123.45it/s, loss=0.5]",
         "100%|████| 10/10 [00:03<00:00,  3.05s/it, loss=0.5]",
     ),
-    "scratch": ("saved /tmp/devfix-run-ab12cd34/project/a.pt", "saved /x/y/devfix-run-zzzzzzzz/project/a.pt"),
+    "scratch": (f"saved /tmp/{RUN_PREFIX}ab12cd34/project/a.pt", f"saved /x/y/{RUN_PREFIX}zzzzzz_z/project/a.pt"),
 }
 
 

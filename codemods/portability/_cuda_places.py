@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR
+from devfix.analysis.domain.values import ACCELERATOR, CPU
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.fixes.devices.conflicting_devices import is_intended
 from devfix.fixes.vendored_code import foreign_part
@@ -45,11 +45,12 @@ def cuda_places(observations: Observations) -> list[CudaPlace]:
     """Return the places of a program that require CUDA, each once, in order."""
     found: dict[ast.AST, CudaPlace] = {}
     for call, by_device in observations.device_assignments.items():
-        assignment = by_device.get(ACCELERATOR)
+        placed = [each for device, each in by_device.items() if device != CPU]
+        assignment = by_device.get(ACCELERATOR) or next(iter(placed), None)
         if assignment is None or is_intended(assignment) or foreign_part(assignment.point.tree.path):
             continue
         place = _place(call, assignment.point)
-        if place is not None:
+        if place is not None and (place.reason or ACCELERATOR in by_device):
             found.setdefault(place.node, place)
     return sorted(found.values(), key=lambda place: (place.tree.path, place.tree.span(place.node)))
 

@@ -1,6 +1,7 @@
 """## What it does
 Checks for hard-coded CUDA devices in programs that do not choose their device: `.cuda()`, `.to("cuda")`,
-`device="cuda"` and `device = torch.device("cuda")`. Enabled only by `devfix port`, `--select DEV8` or `--select DEV811`.
+`device="cuda"` and `device = torch.device("cuda")`. Enabled only by `devfix port`, `--select DEV8` or
+`--select DEV811`.
 
 ## Why is this bad?
 The program is correct with CUDA, but on every other machine it fails: *Torch not compiled with CUDA enabled*.
@@ -27,9 +28,9 @@ print(model(torch.rand(8, 4).to(device)))
 ## Fix safety
 Safe: with CUDA, `torch.device("cuda")` is the current device, as for `.cuda()`. All places of a program change together.
 A device that the file already names is kept, and falls back to the CPU. A file without a place for the declaration is
-not edited: the query must not precede a setting of `CUDA_VISIBLE_DEVICES`, nor a fork. A place that names an accelerator
-by its index, or a typed constructor such as `torch.cuda.FloatTensor`, is reported and not edited. A program that
-chooses its device is left to DEV501.
+not edited: the query must not precede a setting of `CUDA_VISIBLE_DEVICES`, nor a fork. A place that names an
+accelerator by its index, or a typed constructor such as `torch.cuda.FloatTensor`, is reported and not edited. A program
+that chooses its device is left to DEV501.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

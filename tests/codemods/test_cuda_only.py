@@ -32,7 +32,8 @@ REWRITES = [
         HEAD
         + "torch_"
         + DECLARED
-        + "\ndef main():\n    device = 3\n    model = nn.Linear(4, device).to(torch_device)\n    print(model)\n\nmain()\n",
+        + "\ndef main():\n    device = 3\n    model = nn.Linear(4, device).to(torch_device)\n"
+        "    print(model)\n\nmain()\n",
         id="device-means-something-else",
     ),
     pytest.param(

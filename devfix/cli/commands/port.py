@@ -34,8 +34,8 @@ def command(diff: bool, check: bool, **given: Any) -> None:
       devfix port train.py models/
       devfix port --check --since main
 
-    Each program gets one device, which is CUDA if it is available, and the CPU otherwise. With CUDA it computes the same
-    as before. Places that cannot be ported are listed with the reason.
+    Each program gets one device: CUDA if it is available, and the CPU otherwise. With CUDA it computes the same as
+    before. Places that cannot be ported are listed with the reason.
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run

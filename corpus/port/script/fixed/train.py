@@ -7,7 +7,7 @@ model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(4):
     x = torch.randn(8, 4).to(device)
-    y = torch.zeros(8, 2)
+    y = torch.zeros(8, 2).to(device)
     loss = ((model(x) - y) ** 2).mean()
     optimizer.zero_grad()
     loss.backward()

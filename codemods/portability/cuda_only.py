@@ -27,10 +27,10 @@ print(model(torch.rand(8, 4).to(device)))
 
 ## Fix safety
 Safe: with CUDA, `torch.device("cuda")` is the current device, as for `.cuda()`. All places of a program change
-together. A device that the file already names is kept, and falls back to the CPU. A file without a place for the declaration is
-not edited: the query must not precede a setting of `CUDA_VISIBLE_DEVICES`, nor a fork. A place that names an
-accelerator by its index, or a typed constructor such as `torch.cuda.FloatTensor`, is reported and not edited. A
-program that chooses its device is left to DEV501.
+together. A device that the file already names is kept, and falls back to the CPU. A file without a place for the
+declaration is not edited: the query must not precede a setting of `CUDA_VISIBLE_DEVICES`, nor a fork. A place that
+names an accelerator by its index, or a typed constructor such as `torch.cuda.FloatTensor`, is reported and not edited.
+A program that chooses its device is left to DEV501.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

@@ -8,7 +8,8 @@ from click.testing import CliRunner
 from devfix.cli import cli
 
 BEFORE = "import torch\nx = torch.rand(3).cuda()\n"
-AFTER = 'import torch\ndevice = torch.device("cuda" if torch.cuda.is_available() else "cpu")\nx = torch.rand(3).to(device)\n'
+CHOICE = 'torch.device("cuda" if torch.cuda.is_available() else "cpu")'
+AFTER = f"import torch\ndevice = {CHOICE}\nx = torch.rand(3).to(device)\n"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The rules, one file each, in folders by the first digit of their codes.
+"""The rules, one file each, in folders by the first digits of their codes.
 
 In:  the observations of one program (:mod:`devfix.analysis.observations`).
 Out: findings with fixes (:mod:`devfix.model`).

@@ -25,6 +25,7 @@ __all__ = ["cli", "main"]
 _COMMANDS = {
     "check": "Report device bugs without changing files.",
     "apply": "Fix device bugs in files and directories.",
+    "port": "Let programs that require CUDA run on other machines.",
     "verify": "Verify fixes by running a script.",
     "trace": "Run a script and trace a device error to its cause.",
     "diagnose": "Find the cause of a traceback or log.",

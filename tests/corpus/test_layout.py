@@ -176,16 +176,19 @@ def setup(case: Path) -> Iterator[str]:
 
 
 def repair(case: Path) -> Iterator[str]:
-    """A repair changes one file and few lines, and hard-codes no accelerator."""
+    """A repair changes one file and few lines, and hard-codes no accelerator; a port changes all files of a program."""
     if not is_specified(case):
         return
     changes = edited(case)
-    if len(changes) != 1:
+    is_port = "port" in case.relative_to(CORPUS).parts
+    if len(changes) != 1 and not is_port:
         yield f"the repair changes {len(changes)} files"
     for before, changed in changes.values():
         if abs(len(changed.splitlines()) - len(before.splitlines())) > 4:
             yield "the repair adds or removes more than 4 lines"
-        after = CHOICE.sub("", changed) if "device" not in before else changed  # where nothing names one, it is chosen
+        after = (
+            CHOICE.sub("", changed) if is_port or "device" not in before else changed
+        )  # where nothing names one, it is chosen
         if any(after.count(quoted) > before.count(quoted) for quoted in ('"cuda', "'cuda")):
             yield "the repair hard-codes an accelerator"
 

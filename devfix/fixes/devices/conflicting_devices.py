@@ -19,7 +19,7 @@ from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
 
-__all__ = ["DeviceConflict", "device_conflicts", "is_load"]
+__all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
 _HOST_METHODS = ("numpy", "tolist", "item", "data_ptr")
 _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
@@ -120,8 +120,14 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             and literal_device(device_argument) == observations.foreign_index
         ):
             continue  # a second accelerator, without a mismatch
-        if assignment is not None and known is not None and not known.latent and not _is_intended(known):
+        if assignment is not None and known is not None and not known.latent and not is_intended(known):
             yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choice)
+
+
+def chooses_device(observations: Observations) -> bool:
+    """Whether a value goes to the accelerator if there is one, and stays on the CPU, or is not moved, if not."""
+    scenario = observations.no_accelerator
+    return scenario is not None and next(_choices(observations, scenario), None) is not None
 
 
 def _uses_several_accelerators(observations: Observations) -> bool:
@@ -152,7 +158,7 @@ def _is_under_accelerator_check(point: ProgramPoint) -> bool:
     return any(asks_for_accelerator(test) for test in tests)
 
 
-def _is_intended(assignment: DeviceAssignment) -> bool:
+def is_intended(assignment: DeviceAssignment) -> bool:
     """Whether a move checks for the accelerator, or follows another value's device."""
     return _follows_value(assignment) or _is_guarded(assignment.point)
 

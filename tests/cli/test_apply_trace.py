@@ -55,6 +55,7 @@ def contents(folder):
     return {path.name: path.read_text() for path in folder.iterdir() if path.is_file()}
 
 
+@pytest.mark.positions
 @pytest.mark.slow
 def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
     result = inside("apply", "--trace", "train.py", cwd=tree)
@@ -72,6 +73,7 @@ def test_a_program_is_repaired_and_the_proof_is_shown(inside, tree):
     assert str(tree) not in result.text and f"/{RUN_PREFIX}" not in result.text
 
 
+@pytest.mark.positions
 @pytest.mark.slow
 def test_a_diff_goes_to_standard_output_and_nothing_is_written(inside, tree):
     result = inside("apply", "--trace", "train.py", "--diff", "--output-format", "json", cwd=tree)
@@ -243,6 +245,7 @@ def in_process(capfd):
     return call
 
 
+@pytest.mark.positions
 @pytest.mark.slow
 def test_a_module_with_arguments_and_a_setup_is_repaired_from_another_folder(inside, tree):
     (tree / "pkg").mkdir()

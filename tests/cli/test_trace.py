@@ -141,6 +141,7 @@ def test_a_child_process_that_failed_is_named(script):
     assert "a child process failed: Process-1 (ended with exit code 5)." in done.stdout
 
 
+@pytest.mark.positions
 def test_a_device_error_without_values_has_a_cause(script):
     text = 'import torch\ng = torch.Generator()\ntorch.randn(3, generator=g, device="cuda")\n'
     done = traced(script(text))

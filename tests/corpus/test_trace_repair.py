@@ -123,6 +123,7 @@ def test_what_lies_in_a_package_is_told_and_nothing_is_edited(applied, name):
     assert META[name]["trace"]["package"] in finding["message"]
 
 
+@pytest.mark.positions
 def test_repairs_need_few_runs(applied, capsys):
     runs = {name: applied[name].runs for name in FIXED if applied[name].changed}
     with capsys.disabled():

@@ -234,6 +234,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.positions
 @pytest.mark.sample(12)
 @pytest.mark.parametrize(("text", "facts", "phrase"), PROGRAMS.values(), ids=PROGRAMS)
 def test_the_cause(tmp_path: Path, text: str, facts: tuple[str, str, int], phrase: str) -> None:
@@ -272,6 +273,7 @@ GENERATORS = {
 }
 
 
+@pytest.mark.positions
 @pytest.mark.parametrize(("text", "phrase"), GENERATORS.values(), ids=GENERATORS)
 def test_a_generator_is_named_with_its_origin(tmp_path: Path, text: str, phrase: str) -> None:
     (tmp_path / "train.py").write_text(HEAD + dedent(text))
@@ -280,6 +282,7 @@ def test_a_generator_is_named_with_its_origin(tmp_path: Path, text: str, phrase:
     assert phrase in cause_without_values(failure).sentence
 
 
+@pytest.mark.positions
 def test_a_package_that_makes_its_own_tensor_is_named(tmp_path: Path) -> None:
     package = tmp_path / "installed" / "site-packages" / "positions"
     package.mkdir(parents=True)
@@ -318,6 +321,7 @@ def test_a_batch_of_a_worker_process(tmp_path: Path) -> None:
     assert (found.rule, found.name, str(found.origin.position)) == ("DEV101", "image", "train.py:6")
 
 
+@pytest.mark.positions
 def test_an_array_of_numpy(tmp_path: Path) -> None:
     found = diagnosis(tmp_path, "import numpy\ntable = torch.from_numpy(numpy.ones((2, 3)))\nx + table\n")
     assert found.origin is not None

@@ -138,6 +138,7 @@ FIRST = {
 }
 
 
+@pytest.mark.positions
 @pytest.mark.parametrize(("text", "edit"), [pytest.param(*case, id=name) for name, case in FIRST.items()])
 def test_the_first_candidate(text: str, edit: list[str], tmp_path: Path) -> None:
     assert first_edit(tmp_path, text) == edit

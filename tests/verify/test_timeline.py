@@ -31,6 +31,7 @@ def labelled(found, label):
     return [stay for stay in found.stays if stay.label == label]
 
 
+@pytest.mark.positions
 def test_a_value_is_created_moved_used_and_freed(tmp_path):
     found = read_timeline(traced(tmp_path, PROGRAM))
 

@@ -35,7 +35,8 @@ def command(diff: bool, check: bool, **given: Any) -> None:
       devfix port --check --since main
 
     Each program gets one device: CUDA if it is available, and the CPU otherwise. With CUDA it computes the same as
-    before. Places that cannot be ported are listed with the reason.
+    before. This is a preview: .cuda(), .to("cuda"), device="cuda" and torch.device("cuda") are ported, or listed with
+    the reason. Functions of torch.cuda, its mixed precision, NCCL, options and settings are neither ported nor listed.
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run

@@ -195,7 +195,7 @@ def run(
     """
     project = Path(cwd).resolve()
     if not module and not (project / script).is_file() and script not in (changes or {}):
-        raise RunError(f"{project / script} does not exist")
+        raise RunError(f"{project / script}: no such file or folder; check the spelling")
     stages = [(setup_script or script, setup, setup_device or device)] if setup is not None else []
     stages.append((script, args, device))
     options = [] if max_steps is None else ["--max-steps", str(max_steps)]

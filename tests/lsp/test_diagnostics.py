@@ -19,6 +19,8 @@ import torch
 
 from helpers import shifted
 
+from devfix.site import page_url
+
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = torch.nn.Linear(4, 2).to(device)
 print(model(shifted(torch.ones(3, 4, device=device))))
@@ -48,7 +50,7 @@ def test_a_finding_is_shown_with_its_story(opened):
     assert (found.source, found.severity) == ("devfix", types.DiagnosticSeverity.Error)
     assert found.range == types.Range(types.Position(4, 4), types.Position(4, 20))
     assert found.message == "`x` is created on the CPU, but is used with tensors on the accelerator"
-    assert found.code_description.href.startswith("https://docs.pytorch.org/")
+    assert found.code_description.href == page_url("reference/rules/DEV102")
     assert [(each.location.range.start.line, each.message) for each in found.related_information] == [
         (4, "`x` is created on the CPU here"),
         (5, "used with tensors on the accelerator here"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
+from devfix.site import page_url
+
 TRAIN = """
 import torch
 

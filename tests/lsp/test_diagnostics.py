@@ -21,8 +21,6 @@ import torch
 
 from helpers import shifted
 
-from devfix.site import page_url
-
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 model = torch.nn.Linear(4, 2).to(device)
 print(model(shifted(torch.ones(3, 4, device=device))))

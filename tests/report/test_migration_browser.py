@@ -119,7 +119,7 @@ def test_many_repositories_are_shown_by_pages(opened, many):
     pages.get_by_label("Page").press("Enter")
     assert names(page)[-1] == "clean-499" and pages.get_by_role("button", name="Next").is_disabled()
     opener(page, "clean-499").click()
-    assert page.get_by_text("https://git.example.org/team/499").is_visible()
+    page.get_by_text("https://git.example.org/team/499").wait_for()
 
 
 def test_filters_and_links_reach_all_pages(opened, many):

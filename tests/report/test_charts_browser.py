@@ -6,6 +6,7 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from browsing import expect, until
 from recorded_runs import recorded_map, recorded_trace
 
 from devfix.report.runs import device_map_html, trace_html
@@ -37,14 +38,16 @@ def test_keys_zoom_and_show_the_whole_run(timeline):
     before = width(timeline, "inputs")
     timeline.locator(".stage").focus()
 
+    bars = timeline.locator(".cell:visible")
+    whole = bars.count()
     for key in "+++":
         timeline.keyboard.press(key)
     timeline.keyboard.press("ArrowRight")
-    zoomed = timeline.locator(".cell:visible").count()
+    until(timeline, lambda: bars.count() < whole)
     timeline.keyboard.press("0")
 
-    assert zoomed < timeline.locator(".cell:visible").count()
-    assert width(timeline, "inputs") == pytest.approx(before)
+    expect(bars).to_have_count(whole)
+    until(timeline, lambda: width(timeline, "inputs") == pytest.approx(before))
 
 
 def test_the_wheel_zooms_with_ctrl_and_scrolls_the_page_without(timeline):
@@ -61,9 +64,8 @@ def test_the_wheel_zooms_with_ctrl_and_scrolls_the_page_without(timeline):
     timeline.wait_for_timeout(100)
     assert width(timeline, "inputs") == pytest.approx(before)  # the whole run is shown already
     timeline.mouse.wheel(0, -200)
-    timeline.wait_for_timeout(100)
 
-    assert width(timeline, "model ×4") > before
+    until(timeline, lambda: width(timeline, "model ×4") > before)
 
 
 def test_dragging_moves_the_view_and_selects_nothing(timeline):
@@ -77,55 +79,55 @@ def test_dragging_moves_the_view_and_selects_nothing(timeline):
     timeline.mouse.move(box["x"] + 500, box["y"] + 100, steps=5)
     timeline.mouse.up()
 
-    assert cell(timeline, "layer.bias").bounding_box()["x"] == pytest.approx(before - 100, abs=3)
-    assert timeline.locator(".cell.selected").count() == 0
+    until(timeline, lambda: cell(timeline, "layer.bias").bounding_box()["x"] == pytest.approx(before - 100, abs=3))
+    expect(timeline.locator(".cell.selected")).to_have_count(0)
 
 
 def test_a_click_on_a_bar_describes_it_and_marks_its_row(timeline):
     cell(timeline, "✗ layer.weight").click()
 
-    described = timeline.locator(".chosen").inner_text()
-    assert described.startswith("layer.weight: float32 [6, 6], 144 B, created on cpu, ")
-    assert timeline.locator("tr.chosen-row code").inner_text() == "layer.weight"
+    expect(timeline.locator(".chosen")).to_contain_text("layer.weight: float32 [6, 6], 144 B, created on cpu, ")
+    expect(timeline.locator("tr.chosen-row code")).to_have_text("layer.weight")
 
 
 def test_arrow_keys_go_from_value_to_value(timeline):
+    chosen = timeline.locator(".chosen")
     timeline.locator(".stage").focus()
 
     timeline.keyboard.press("ArrowDown")
-    first = timeline.locator(".chosen").inner_text()
+    expect(chosen).to_contain_text("nn.Linear(width, width)")
+    first = chosen.inner_text()
     timeline.keyboard.press("ArrowDown")
-    second = timeline.locator(".chosen").inner_text()
+    expect(chosen).not_to_have_text(first)
     timeline.keyboard.press("ArrowUp")
 
-    assert first.startswith("nn.Linear(width, width)") and first != second
-    assert timeline.locator(".chosen").inner_text() == first
+    expect(chosen).to_have_text(first)
     timeline.keyboard.press("Escape")
-    assert timeline.locator(".chosen").inner_text() == ""
+    expect(chosen).to_be_empty()
 
 
 def test_a_row_of_the_table_shows_its_bar(timeline):
     timeline.locator("[data-show]", has_text="inputs[chunk].to(device)").click()
 
-    assert timeline.locator(".cell.selected text").text_content() == "inputs[chunk].to(device)"
-    assert timeline.evaluate("document.activeElement.className") == "stage"
+    expect(timeline.locator(".cell.selected text")).to_have_text("inputs[chunk].to(device)")
+    expect(timeline.locator(".stage")).to_be_focused()
 
 
 def test_the_scale_of_time_has_ticks(timeline):
-    assert timeline.locator(".ticks text").count() == 0
+    expect(timeline.locator(".ticks text")).to_have_count(0)
 
     timeline.locator("[data-axis]").click()
 
-    assert timeline.locator("[data-axis]").get_attribute("aria-pressed") == "true"
+    expect(timeline.locator("[data-axis]")).to_have_attribute("aria-pressed", "true")
     texts = timeline.locator(".ticks text").all_text_contents()
     assert len(texts) > 3 and all(text.endswith(" ms") for text in texts)
-    assert "time" in timeline.locator(".scale").inner_text()
+    expect(timeline.locator(".scale")).to_contain_text("time")
 
 
 def test_a_tooltip_names_the_bar_under_the_mouse(timeline):
     cell(timeline, "perm").hover()
 
-    assert timeline.locator(".tip").inner_text().startswith("perm: int64 [40]")
+    expect(timeline.locator(".tip")).to_contain_text("perm: int64 [40]")
 
 
 def test_without_a_script_the_chart_and_the_table_are_there(shown, tmp_path):
@@ -133,7 +135,7 @@ def test_without_a_script_the_chart_and_the_table_are_there(shown, tmp_path):
 
     assert page.locator(".stay").count() == page.locator(".values tbody tr").count() > 5
     assert page.locator(".stage").bounding_box()["width"] > 1000
-    assert page.locator(".actions.scripted").is_hidden()
+    expect(page.locator(".actions.scripted")).to_be_hidden()
     assert "created on cpu" in page.locator(".stay title").first.text_content()
 
 
@@ -147,7 +149,7 @@ def test_text_of_the_run_is_shown_and_obeyed_nowhere(shown, tmp_path):
 
     page = shown(trace_html.page(recorded_trace(tmp_path, hostile)))
 
-    assert page.locator("main img, main script").count() == 0
+    expect(page.locator("main img, main script")).to_have_count(0)
     assert words in page.locator(".values").inner_text()
 
 
@@ -157,10 +159,10 @@ def test_a_click_on_an_object_zooms_to_it(memory):
 
     cell(memory, "modules 196 B").click()
 
-    assert width(memory, "modules 196 B") == pytest.approx(whole, rel=0.02)
-    assert memory.locator(".chosen").inner_text().startswith("modules: ")
+    until(memory, lambda: width(memory, "modules 196 B") == pytest.approx(whole, rel=0.02))
+    expect(memory.locator(".chosen")).to_contain_text("modules: ")
     memory.locator("[data-zoom=all]").click()
-    assert width(memory, "modules 196 B") < whole / 2
+    until(memory, lambda: width(memory, "modules 196 B") < whole / 2)
 
 
 def test_the_table_of_objects_sorts_by_each_column(memory):
@@ -173,18 +175,18 @@ def test_the_table_of_objects_sorts_by_each_column(memory):
         ]
 
     memory.get_by_role("button", name="size").click()
-    assert sizes() == sorted(sizes(), reverse=True) and len(sizes()) > 6
+    until(memory, lambda: len(sizes()) > 6 and sizes() == sorted(sizes(), reverse=True))
     memory.get_by_role("button", name="size").click()
-    assert sizes() == sorted(sizes())
+    until(memory, lambda: sizes() == sorted(sizes()))
     memory.get_by_role("button", name="name").focus()
     memory.keyboard.press("Enter")
+    expect(memory.locator("th[aria-sort]")).to_have_text("name")
     names = memory.locator("table.objects tbody th").all_inner_texts()
     assert names == sorted(names, key=str.lower)
-    assert memory.locator("th[aria-sort]").inner_text() == "name"
 
 
 def test_the_tree_holds_each_part_of_a_module(memory):
     labels = memory.locator(".tree code").all_inner_texts()
 
     assert {"modules", "net", "body", "weight", "bias", "net.heads[0]", "optimizer", "loss"} <= set(labels)
-    assert memory.locator(".tree .not-fixed").count() == 2
+    expect(memory.locator(".tree .not-fixed")).to_have_count(2)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from browsing import expect
 
 from devfix.model import Outcome, Patch, Resolution, Status
 from devfix.report import Mode, Report
@@ -26,28 +27,29 @@ def opened(shown, outcome):
 
 
 def rules(page):
-    return page.locator("details.card:visible > summary > b").all_inner_texts()
+    return page.locator("details.card:visible > summary > b")
 
 
 def test_the_worst_is_on_top_and_everything_is_open(opened):
     page = opened()
 
-    assert rules(page) == ["DEV101", "DEV201", "DEV102"]
-    assert page.locator("ol.path:visible").count() == 3
-    assert page.locator("#count").inner_text() == "3 of 3 shown"
+    expect(rules(page)).to_have_text(["DEV101", "DEV201", "DEV102"])
+    expect(page.locator("ol.path:visible")).to_have_count(3)
+    expect(page.locator("#count")).to_have_text("3 of 3 shown")
 
 
 def test_filters_are_joined_and_taken_back(opened):
     page = opened()
 
     page.get_by_label("Severity").select_option("error")
-    assert rules(page) == ["DEV101", "DEV201"]
+    expect(rules(page)).to_have_text(["DEV101", "DEV201"])
     page.get_by_label("Text").fill("not yours")
-    assert rules(page) == ["DEV201"] and page.locator("#count").inner_text() == "1 of 3 shown"
+    expect(rules(page)).to_have_text(["DEV201"])
+    expect(page.locator("#count")).to_have_text("1 of 3 shown")
     page.get_by_role("button", name="Show all").click()
     page.locator("#count", has_text="3 of 3 shown").wait_for()
     page.get_by_label("Rule", exact=True).select_option("DEV102")
-    assert rules(page) == ["DEV102"]
+    expect(rules(page)).to_have_text(["DEV102"])
 
 
 def test_it_goes_by_keys(opened):
@@ -57,14 +59,14 @@ def test_it_goes_by_keys(opened):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
 
-    assert page.locator(":focus").evaluate("one => one.tagName") == "SUMMARY"
-    assert page.locator("details.card[open]").count() == 2
+    expect(page.locator("summary:focus")).to_have_count(1)
+    expect(page.locator("details.card[open]")).to_have_count(2)
     page.keyboard.press("j")
-    assert page.locator(":focus").inner_text().startswith("DEV201")
+    expect(page.locator(":focus")).to_contain_text("DEV201")
     page.get_by_role("button", name="Open all").click()
-    assert page.locator("details.card[open]").count() == 3
+    expect(page.locator("details.card[open]")).to_have_count(3)
     page.get_by_role("button", name="Close all").click()
-    assert page.locator("details.card[open]").count() == 0
+    expect(page.locator("details.card[open]")).to_have_count(0)
 
 
 def test_hostile_text_is_shown_and_does_not_run(opened, resolutions):
@@ -73,7 +75,7 @@ def test_hostile_text_is_shown_and_does_not_run(opened, resolutions):
     page = opened(Outcome((Resolution(finding, Status.NOT_FIXED, words),)))
 
     assert page.locator("details.card").inner_text().count(words) == 3
-    assert page.locator("details.card").locator("script, img").count() == 0
+    expect(page.locator("details.card").locator("script, img")).to_have_count(0)
 
 
 def test_many_findings_open_and_are_filtered_quickly(opened, resolutions):
@@ -85,5 +87,5 @@ def test_many_findings_open_and_are_filtered_quickly(opened, resolutions):
         " return performance.now() - start }"
     )
 
-    assert page.locator("#count").inner_text() == "0 of 2000 shown"
+    expect(page.locator("#count")).to_have_text("0 of 2000 shown")
     assert took < 2000, "milliseconds"

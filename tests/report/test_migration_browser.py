@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 import migrations
 import pytest
+from browsing import expect
 
 from devfix.report.migrations import page as migration_page
 
@@ -23,7 +24,7 @@ def opened(shown):
 
 
 def names(page):
-    return page.locator("button.open:visible").all_inner_texts()
+    return page.locator("button.open:visible")
 
 
 def opener(page, name):
@@ -31,17 +32,17 @@ def opener(page, name):
 
 
 def count(page, shown):
-    page.locator("#count", has_text=f"{shown} of ").wait_for()
+    expect(page.locator("#count")).to_contain_text(f"{shown} of ")
 
 
 def test_what_needs_attention_is_on_top_and_nothing_is_open(opened):
     page = opened()
 
-    assert names(page) == ["failed-2", "not-fixed-3", "fixed-1", "clean-0"]
+    expect(names(page)).to_have_text(["failed-2", "not-fixed-3", "fixed-1", "clean-0"])
     assert page.locator("th[aria-sort]").evaluate_all("all => all.map(one => one.innerText + one.ariaSort)") == [
         "outcomeascending"
     ]
-    assert page.locator("tr.details").count() == 0
+    expect(page.locator("tr.details")).to_have_count(0)
 
 
 def test_a_heading_sorts_and_sorts_back(opened):
@@ -49,10 +50,12 @@ def test_a_heading_sorts_and_sorts_back(opened):
     heading = page.get_by_role("columnheader", name="seconds")
 
     heading.get_by_role("button").click()
-    assert names(page) == ["fixed-10", "fixed-2", "fixed-1"] and heading.get_attribute("aria-sort") == "descending"
+    expect(names(page)).to_have_text(["fixed-10", "fixed-2", "fixed-1"])
+    expect(heading).to_have_attribute("aria-sort", "descending")
     heading.get_by_role("button").press("Enter")
-    assert names(page) == ["fixed-1", "fixed-2", "fixed-10"] and heading.get_attribute("aria-sort") == "ascending"
-    assert page.locator("th[aria-sort]").count() == 1
+    expect(names(page)).to_have_text(["fixed-1", "fixed-2", "fixed-10"])
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator("th[aria-sort]")).to_have_count(1)
 
 
 def test_details_move_with_their_repository(opened):
@@ -61,8 +64,8 @@ def test_details_move_with_their_repository(opened):
 
     page.get_by_role("columnheader", name="repository").get_by_role("button").click()
 
-    assert names(page)[0] == "clean-0"
-    assert page.locator("#repositories tbody tr").nth(1).get_attribute("class") == "details"
+    expect(names(page).first).to_have_text("clean-0")
+    expect(page.locator("#repositories tbody tr").nth(1)).to_have_attribute("class", "details")
 
 
 def test_filters_are_joined_and_the_count_follows(opened):
@@ -72,13 +75,13 @@ def test_filters_are_joined_and_the_count_follows(opened):
     count(page, 3)
     page.get_by_label("Rule", exact=True).select_option("DEV301")
     count(page, 1)
-    assert names(page) == ["not-fixed-3"]
+    expect(names(page)).to_have_text(["not-fixed-3"])
     page.get_by_label("Severity", exact=True).select_option("error")
     count(page, 0)
-    assert page.get_by_text("No matching repositories.").is_visible()
+    expect(page.get_by_text("No matching repositories.")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
     count(page, 4)
-    assert len(names(page)) == 4
+    expect(names(page)).to_have_count(4)
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_text_is_searched_in_diffs_logs_and_findings(opened, text, found):
     page.get_by_label("Text", exact=True).fill(text)
 
     count(page, len(found))
-    assert names(page) == found
+    expect(names(page)).to_have_text(found)
 
 
 @pytest.fixture
@@ -111,13 +114,16 @@ def test_many_repositories_are_shown_by_pages(opened, many):
     page = opened(many)
     pages = page.get_by_role("navigation", name="Pages")
 
-    assert names(page)[:2] == ["fixed-500", "clean-0"] and len(names(page)) == 200
-    assert pages.get_by_role("button", name="Previous").is_disabled()
+    expect(names(page).nth(0)).to_have_text("fixed-500")
+    expect(names(page).nth(1)).to_have_text("clean-0")
+    expect(names(page)).to_have_count(200)
+    expect(pages.get_by_role("button", name="Previous")).to_be_disabled()
     pages.get_by_role("button", name="Next").click()
-    assert names(page)[0] == "clean-199"
+    expect(names(page).first).to_have_text("clean-199")
     pages.get_by_label("Page").fill("3")
     pages.get_by_label("Page").press("Enter")
-    assert names(page)[-1] == "clean-499" and pages.get_by_role("button", name="Next").is_disabled()
+    expect(names(page).last).to_have_text("clean-499")
+    expect(pages.get_by_role("button", name="Next")).to_be_disabled()
     opener(page, "clean-499").click()
     page.get_by_text("https://git.example.org/team/499").wait_for()
 
@@ -125,11 +131,12 @@ def test_many_repositories_are_shown_by_pages(opened, many):
 def test_filters_and_links_reach_all_pages(opened, many):
     page = opened(many, "#clean-450")
 
-    assert page.locator("tr.details").count() == 1 and page.locator(":focus").inner_text() == "clean-450"
+    expect(page.locator("tr.details")).to_have_count(1)
+    expect(page.locator(":focus")).to_have_text("clean-450")
     page.get_by_label("Text", exact=True).fill("team/42")
     count(page, 11)
-    assert names(page) == ["clean-42", *(f"clean-{number}" for number in range(420, 430))]
-    assert page.get_by_role("navigation", name="Pages").is_hidden()
+    expect(names(page)).to_have_text(["clean-42", *(f"clean-{number}" for number in range(420, 430))])
+    expect(page.get_by_role("navigation", name="Pages")).to_be_hidden()
 
 
 def test_a_row_opens_unless_its_text_is_being_selected(opened):
@@ -137,10 +144,10 @@ def test_a_row_opens_unless_its_text_is_being_selected(opened):
     reason = page.get_by_text("1 finding is left")
 
     reason.click(click_count=3)  # selects the line; the first of the clicks opens, the others do nothing
-    assert opener(page, "not-fixed-3").get_attribute("aria-expanded") == "true"
+    expect(opener(page, "not-fixed-3")).to_have_attribute("aria-expanded", "true")
     assert page.evaluate("getSelection().toString()").strip() == "1 finding is left"
     opener(page, "fixed-1").press("Enter")
-    assert opener(page, "fixed-1").get_attribute("aria-expanded") == "true"
+    expect(opener(page, "fixed-1")).to_have_attribute("aria-expanded", "true")
 
 
 def test_a_diff_is_shown_with_colours_and_numbers(opened):
@@ -151,12 +158,12 @@ def test_a_diff_is_shown_with_colours_and_numbers(opened):
     diff = page.locator("details.diff.file")
     keyword, plain = diff.get_by_text("for", exact=True), diff.locator(".line.added").first
     assert len({one.evaluate("one => getComputedStyle(one).color") for one in (keyword, plain)}) == 2
-    assert plain.locator("code").inner_text() == "        labels = labels.to(device)"
+    expect(plain.locator("code")).to_have_text("        labels = labels.to(device)")
     assert (
         plain.locator(".no").evaluate_all("all => all.map(one => one.dataset.no)") == ["", "11"]
         and "fails" in page.locator("ol.path").inner_text()
     )
-    assert opener(page, "fixed-1").get_attribute("aria-expanded") == "true"
+    expect(opener(page, "fixed-1")).to_have_attribute("aria-expanded", "true")
 
 
 def test_a_failure_says_why_and_ends_with_its_log(opened):
@@ -164,9 +171,9 @@ def test_a_failure_says_why_and_ends_with_its_log(opened):
 
     opener(page, "failed-2").click()
 
-    assert "Failed in stage fetch: git ended with 128" in page.locator("tr.details").inner_text()
+    expect(page.locator("tr.details")).to_contain_text("Failed in stage fetch: git ended with 128")
     log = page.get_by_role("region", name="End of log")
-    assert log.inner_text() == "fatal: no such remote\nReceiving: 99%"
+    expect(log).to_have_text("fatal: no such remote\nReceiving: 99%")
 
 
 def test_a_curve_is_read_by_keys_and_by_pointer(opened):
@@ -174,14 +181,14 @@ def test_a_curve_is_read_by_keys_and_by_pointer(opened):
     opener(page, "fixed-1").click()
     slider, read = page.get_by_role("slider"), page.locator("output.read")
 
-    assert read.inner_text() == "pass 4: original/cpu 0.55, patched/device 0.55, difference 0"
+    expect(read).to_have_text("pass 4: original/cpu 0.55, patched/device 0.55, difference 0")
     slider.press("ArrowLeft")
-    assert read.inner_text() == "pass 3: original/cpu 0.6, patched/device 0.6, difference 0"
-    assert slider.get_attribute("aria-valuetext") == read.inner_text()
+    expect(read).to_have_text("pass 3: original/cpu 0.6, patched/device 0.6, difference 0")
+    expect(slider).to_have_attribute("aria-valuetext", read.inner_text())
     picture = page.get_by_role("img", name="Losses of original/cpu and patched/device by backward pass")
-    assert picture.locator("polyline").count() == 3
+    expect(picture.locator("polyline")).to_have_count(3)
     picture.hover(position={"x": picture.bounding_box()["width"] * 0.36, "y": 50})
-    assert read.inner_text() == "pass 2: original/cpu 0.7, patched/device 0.7, difference 0"
+    expect(read).to_have_text("pass 2: original/cpu 0.7, patched/device 0.7, difference 0")
 
 
 def test_everything_is_reached_by_keys(opened):
@@ -191,26 +198,29 @@ def test_everything_is_reached_by_keys(opened):
         page.keyboard.press("Tab")
 
     focused = page.locator(":focus")
-    assert focused.inner_text() == "failed-2"
-    assert focused.evaluate("one => getComputedStyle(one).outlineStyle") == "solid"
+    expect(focused).to_have_text("failed-2")
+    expect(focused).to_have_css("outline-style", "solid")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert focused.inner_text() == "not-fixed-3" and page.locator("tr.details").is_visible()
+    expect(focused).to_have_text("not-fixed-3")
+    expect(page.locator("tr.details")).to_be_visible()
     page.keyboard.press("End")
-    assert focused.inner_text() == "clean-0"
+    expect(focused).to_have_text("clean-0")
     page.keyboard.press("Home")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Escape")
-    assert focused.inner_text() == "not-fixed-3" and not page.locator("tr.details").is_visible()
+    expect(focused).to_have_text("not-fixed-3")
+    expect(page.locator("tr.details")).to_be_hidden()
 
 
 def test_a_link_opens_its_repository(opened):
     hostile = migrations.hostile(9)
     page = opened([*migrations.one_of_each(), hostile], "#" + quote("fixed-1"))
 
-    assert page.locator("tr.details").count() == 1 and page.locator(":focus").inner_text() == "fixed-1"
+    expect(page.locator("tr.details")).to_have_count(1)
+    expect(page.locator(":focus")).to_have_text("fixed-1")
     page.goto(page.url.split("#")[0] + "#%E0%A4%A")  # no text: nothing happens
-    assert page.locator("tr.details").count() == 1
+    expect(page.locator("tr.details")).to_have_count(1)
 
 
 def test_hostile_text_is_shown_and_does_not_run(opened):
@@ -223,9 +233,9 @@ def test_hostile_text_is_shown_and_does_not_run(opened):
 
     details = page.locator("tr.details")
     assert details.inner_text().count("</script><script>alert('x')</script><img src=x onerror=alert(1)>") > 20
-    assert details.locator("script, img, iframe, b b, a").count() == 0
-    assert page.title() == "findings remain: 1 repository – devfix migrate"
-    assert page.locator("tr.details [onerror], tr.details [style]").count() == 0
+    expect(details.locator("script, img, iframe, b b, a")).to_have_count(0)
+    expect(page).to_have_title("findings remain: 1 repository – devfix migrate")
+    expect(page.locator("tr.details [onerror], tr.details [style]")).to_have_count(0)
 
 
 def test_the_policy_stops_what_would_come_in_by_another_way(chromium, tmp_path):
@@ -243,7 +253,8 @@ def test_the_policy_stops_what_would_come_in_by_another_way(chromium, tmp_path):
         page.evaluate("attempt => { try { %s } catch {} }" % attempt)  # noqa: UP031  # braces
     got_out = "fetch('https://example.org').then(() => 'out', () => 'stopped')"
     assert page.evaluate(got_out) == "stopped"
-    assert page.evaluate("typeof ran") == "undefined" and page.locator("h1").count() == 1
+    assert page.evaluate("typeof ran") == "undefined"
+    expect(page.locator("h1")).to_have_count(1)
     page.close()
 
 
@@ -252,7 +263,7 @@ def test_a_phone_shows_it_without_scrolling_aside(opened, width):
     page = opened(viewport={"width": width, "height": 800})
 
     page.get_by_label("Sort by", exact=True).select_option(label="repository: A to Z")
-    assert names(page)[0] == "clean-0"
+    expect(names(page).first).to_have_text("clean-0")
     for name in ("fixed-1", "failed-2", "not-fixed-3"):
         opener(page, name).click()
     assert page.evaluate("document.documentElement.scrollWidth") == width

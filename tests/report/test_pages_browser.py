@@ -5,6 +5,7 @@ from pathlib import Path
 
 import migrations
 import pytest
+from browsing import expect
 from click.testing import CliRunner
 from recorded_runs import recorded_map, recorded_trace
 from test_trace import traced
@@ -141,7 +142,7 @@ def test_the_head_says_what_was_run_and_how(opened):
 
     facts = page.locator("dl.about").inner_text()
     assert "devfix check . --output-format html" in facts and "Duration" in facts and "Python 3." in facts
-    assert page.locator(".verdict").inner_text().startswith("1 finding")
+    expect(page.locator(".verdict")).to_contain_text("1 finding")
 
 
 def test_the_source_is_annotated_from_origin_to_failure(opened):
@@ -150,38 +151,40 @@ def test_the_source_is_annotated_from_origin_to_failure(opened):
     steps = page.locator(".listing .line.at .step").all_inner_texts()
     assert sorted(steps) == ["1", "2", "3", "4", "5"]
     assert page.locator(".listing .where").all_inner_texts() == ["src/main.py", "src/losses.py"]
-    assert "for image, targets in loader" in page.locator(".line.at.origin code").inner_text()
-    assert page.locator(".line.at.failure mark").count() == 2
-    assert page.locator(".line.at.failure").count() == 2 and page.locator(".rail.to").count() == 4
+    expect(page.locator(".line.at.origin code")).to_contain_text("for image, targets in loader")
+    expect(page.locator(".line.at.failure mark")).to_have_count(2)
+    expect(page.locator(".line.at.failure")).to_have_count(2)
+    expect(page.locator(".rail.to")).to_have_count(4)
 
 
 def test_the_address_holds_the_filters(opened):
     page = opened("check", "#rule=DEV101&severity=error")
 
-    assert page.get_by_label("Severity").input_value() == "error" and "1 of 1" in page.locator("#count").inner_text()
+    expect(page.get_by_label("Severity")).to_have_value("error")
+    expect(page.locator("#count")).to_contain_text("1 of 1")
     page.locator("[data-filter=file]").click()
-    assert "file=src%2Fmain.py" in page.url and "rule=DEV101" in page.url
+    page.wait_for_url(lambda url: "file=src%2Fmain.py" in url and "rule=DEV101" in url)
     page.keyboard.press("/")
     page.keyboard.type("no such words")
-    assert page.get_by_text("No matching findings.").is_visible()
+    expect(page.get_by_text("No matching findings.")).to_be_visible()
     page.get_by_role("button", name="Show all").click()
-    page.locator("#count", has_text="1 of 1 shown").wait_for()
+    expect(page.locator("#count")).to_have_text("1 of 1 shown")
     page.wait_for_url(lambda url: "#" not in url)
 
 
 def test_the_filters_of_a_migration_are_in_its_address(opened):
     page = opened("migrate", "#outcome=1&rule=DEV301")
 
-    page.locator("#count", has_text="1 of 4 shown").wait_for()
+    expect(page.locator("#count")).to_contain_text("1 of 4 shown")
     page.get_by_role("button", name="Show all").click()
-    page.locator("#count", has_text="4 of 4 shown").wait_for()
+    expect(page.locator("#count")).to_contain_text("4 of 4 shown")
     page.wait_for_url(lambda url: "#" not in url)
 
 
 def test_a_finding_has_an_address(opened):
     page = opened("check", "#DEV101:src/main.py:27")
 
-    assert page.locator("details.finding:target").count() == 1
+    expect(page.locator("details.finding:target")).to_have_count(1)
 
 
 def test_the_patch_is_copied_and_downloaded(opened):
@@ -205,14 +208,15 @@ def test_the_theme_and_the_keys(opened):
     light = page.evaluate(back)
     page.keyboard.press("t")
     page.keyboard.press("t")
-    assert page.evaluate(back) != light and page.locator("#theme").inner_text() == "Theme: dark"
+    expect(page.locator("#theme")).to_have_text("Theme: dark")
+    assert page.evaluate(back) != light
     page.keyboard.press("?")
-    assert page.get_by_role("dialog", name="Keys").is_visible()
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("c")
-    assert page.locator("main details[open]").count() == 0
+    expect(page.locator("main details[open]")).to_have_count(0)
     page.keyboard.press("o")
-    assert page.locator("main details:not([open])").count() == 0
+    expect(page.locator("main details:not([open])")).to_have_count(0)
 
 
 def test_a_curve_is_read_by_keys(opened):
@@ -220,6 +224,6 @@ def test_a_curve_is_read_by_keys(opened):
 
     page.get_by_role("slider").press("Home")
 
-    assert page.locator("output.read").inner_text() == "pass 1: original/cpu 1, patched/device 1, difference 0"
+    expect(page.locator("output.read")).to_have_text("pass 1: original/cpu 1, patched/device 1, difference 0")
     label = page.locator("figure svg").get_attribute("aria-label")
     assert label.endswith("no difference at any pass")

@@ -45,6 +45,7 @@ def test_each_set_of_owners_gets_a_pull_request(owned, plan, migrate, github, re
     assert repository.there("devfix/device-main-ann", "two/a.py") == BROKEN.strip()
 
 
+@pytest.mark.sample(1)
 def test_the_record_has_the_address_of_each_pull_request(owned, plan, migrate, github, tmp_path):
     path = plan("main", split="owners")
     migrate(path)
@@ -58,6 +59,7 @@ def test_the_record_has_the_address_of_each_pull_request(owned, plan, migrate, g
     assert github.calls == []
 
 
+@pytest.mark.sample(1)
 def test_each_pull_request_counts_in_the_limits(owned, plan, migrate, github):
     told = migrate(plan("main", split="owners", max_hourly=3))
 
@@ -68,6 +70,7 @@ def test_each_pull_request_counts_in_the_limits(owned, plan, migrate, github):
     assert len(heads(github)) == 4 and "pull requests: 4 open" in migrate("status")
 
 
+@pytest.mark.sample(1)
 def test_a_new_commit_updates_each_pull_request(owned, plan, migrate, github, repository):
     path = plan("main", split="owners")
     migrate(path)
@@ -79,6 +82,7 @@ def test_a_new_commit_updates_each_pull_request(owned, plan, migrate, github, re
     assert "2 device bugs in 2 files" in pull_of(github, "ann")["body"]
 
 
+@pytest.mark.sample(1)
 def test_what_one_owner_merged_leaves_the_others_open(owned, plan, migrate, github):
     path = plan("main", split="owners", draft=False)
     migrate(path)
@@ -93,6 +97,7 @@ def test_what_one_owner_merged_leaves_the_others_open(owned, plan, migrate, gith
     assert "pull requests: 4 merged" in migrate("status")
 
 
+@pytest.mark.sample(1)
 def test_a_pull_request_whose_files_need_no_fix_any_more_can_still_be_closed(owned, plan, migrate, github):
     path = plan("main", split="owners")
     migrate(path)
@@ -115,6 +120,7 @@ def test_an_open_pull_request_of_a_repository_that_became_clean_can_still_be_clo
     assert heads(github, "closed") == ["devfix/device-main"] and repository.branches() == ["main"]
 
 
+@pytest.mark.sample(1)
 def test_one_pull_request_that_is_refused_does_not_stop_the_others(owned, plan, migrate, github, repository):
     path = plan("main", split="owners")
     repository.git("push", "-q", "origin", "main:devfix/device-main-ann")
@@ -133,6 +139,7 @@ def test_owners_are_asked_for_a_review_of_one_pull_request(owned, plan, migrate,
     assert "Owners of these files" not in pull["body"]
 
 
+@pytest.mark.sample(1)
 def test_parts_come_from_one_fork(owned, plan, migrate, github):
     github.login, github.may_push = "me", False
 
@@ -143,6 +150,7 @@ def test_parts_come_from_one_fork(owned, plan, migrate, github):
     assert github.writes().count(("POST", "/repos/lab/nets/forks")) == 1
 
 
+@pytest.mark.sample(1)
 def test_the_text_of_a_pull_request_comes_from_the_complete_record(owned, plan, migrate, github, tmp_path):
     pytest.importorskip("fsspec")
 

@@ -64,7 +64,7 @@ def test_each_kind_of_case_is_proved():
     assert {kind_of(name) for name in CASES} == {kind_of(name) for name in PROVED}
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", PROVED)
 def test_a_broken_program_is_fixed_under_the_simulator(name):
     found = verdicts.verdict(CASES[name])

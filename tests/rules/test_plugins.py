@@ -199,6 +199,7 @@ MARKS = "open('imported', 'w')\n"
 NOT_LOADED = "devfix: the plugin 'tools.rules' in {} was not loaded; it is code of the repository: "
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     "command",
     [

@@ -88,6 +88,7 @@ _ON_DEVICE = {"torch.ones(2)": "torch.ones(2, device=x.device)"}
 _BY_FUNCTION = {"torch.relu(": "Rectifier.apply("}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("script", "edits", "reason"),
     [

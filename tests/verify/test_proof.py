@@ -201,6 +201,7 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Run]:
     }
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("patch", WRONG)
 def test_a_wrong_patch_is_refused(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     source, word = WRONG[patch]
@@ -235,6 +236,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("patch", RIGHT)
 def test_a_right_patch_is_fixed_whatever_else_it_prints(patch: str, tmp_path: Path, originals: dict[str, Run]) -> None:
     found = verdict(tmp_path, BROKEN, RIGHT[patch], known=originals)

@@ -109,6 +109,7 @@ SPAWNED = (
 )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("source", "losses", "steps", "optimizers", "parameters"),
     [

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, quote, unquote, urlsplit
@@ -22,6 +23,16 @@ class Answer(Exception):
         self.is_explicit = True
         self.status, self.document = status, document
         self.headers = {name.replace("_", "-"): str(value) for name, value in headers.items()}
+
+
+class Server(ThreadingHTTPServer):
+    """A server whose clients may leave: a dropped connection is no error, and nothing is printed among their output."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class Api:
@@ -59,8 +70,7 @@ class Api:
 
         for verb in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
             setattr(Handler, f"do_{verb}", Handler.handle_any)
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
 

@@ -146,6 +146,7 @@ def package(session: nox.Session) -> None:
     with tarfile.open(sdist) as archive:
         archive.extractall(source)
     root = next(source.iterdir())
+    session.env.pop("TMPDIR", None)  # that of create_tmp is within this repository, and tests need folders without one
     for name in ("devfix", "codemods"):
         shutil.rmtree(root / name)  # the tests are those of the wheel
     session.install(*CONSTRAINTS, f"{wheel}[test]")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from devfix import sources
 from devfix.vcs.git import Git, GitError
 from devfix.verify.records import RunError
+from devfix.verify.sandbox.scratch import SKIPPED_FOLDERS
 
 __all__ = ["Project", "find_project", "find_python"]
 
@@ -82,7 +83,9 @@ def find_project(script: str, cwd: str | None = None, folder: str | None = None,
         raise RunError(
             f"{script} is not in {folder}: the --project folder is copied for each run and must contain the script"
         )
-    if here.is_relative_to(root):
+    if (skipped := _skipped(path.parent, root)) is not None:
+        raise RunError(f"{script} is in {skipped}, which is not copied: choose a --project folder within it")
+    if here.is_relative_to(root) and _skipped(here, root) is None:
         start = str(here.relative_to(root))
     elif cwd is not None or module:
         start = str(here)
@@ -124,9 +127,16 @@ def _import_folders(here: Path) -> Iterator[Path]:
 
 def _root(path: Path, here: Path) -> Path:
     root = Path(sources.repository_root(str(path)))
+    if _skipped(path.parent, root) is not None:
+        return here if path.is_relative_to(here) and _skipped(path.parent, here) is None else path.parent
     if root == path.parent and path.is_relative_to(here) and here not in (Path.home(), Path(here.anchor)):
         return here
     return root
+
+
+def _skipped(folder: Path, root: Path) -> str | None:
+    """Return the part of a path below ``root`` that no copy of ``root`` has, or None."""
+    return next((part for part in folder.relative_to(root).parts if part in SKIPPED_FOLDERS), None)
 
 
 def find_python(project: Project, given: str | None = None) -> str:

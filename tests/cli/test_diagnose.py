@@ -1,8 +1,8 @@
 """``devfix diagnose`` from outside: the program, the cause and the page of a pasted traceback."""
 
+import importlib.resources
 import json
 import os
-import pathlib
 import pty
 import subprocess
 import sys
@@ -11,7 +11,6 @@ from textwrap import dedent
 import jsonschema
 import pytest
 
-ROOT = pathlib.Path(__file__).parents[2]
 MODEL = """\
 import torch
 from torch import nn
@@ -223,7 +222,7 @@ def test_without_a_frame_in_the_project_the_message_is_explained(program, inside
 
 @pytest.mark.parametrize("log", [LOG, LOG.replace("train.py", "other.py").replace("model.py", "another.py")])
 def test_the_json_follows_its_schema(program, inside, log):
-    schema = json.loads((ROOT / "devfix" / "schema" / "log-1.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "log-1.json").read_text("utf-8"))
     jsonschema.validate(json.loads(inside("diagnose", "--output-format", "json", stdin=log.encode()).stdout), schema)
 
 

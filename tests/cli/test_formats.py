@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
 import pathlib
 import re
@@ -100,7 +101,7 @@ def schema(name):
 
 
 def own_schema(name):
-    return json.loads((ROOT / "devfix" / "schema" / name).read_text(encoding="utf-8"))
+    return json.loads(importlib.resources.files("devfix").joinpath("schema", name).read_text("utf-8"))
 
 
 def validate(document, against):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
-import pathlib
 import textwrap
 
 import jsonschema
@@ -12,7 +12,6 @@ from click.testing import CliRunner
 
 from devfix.cli import cli
 
-ROOT = pathlib.Path(__file__).parents[2]
 BROKEN = """\
 import torch
 from torch import nn
@@ -182,7 +181,7 @@ def test_a_log_from_standard_input_as_json(script):
     script(BROKEN)
     done = CliRunner().invoke(cli, ["trace", "train.py", "--log", "-", "--output-format", "json"], input=LOG)
     document = json.loads(done.stdout)
-    schema = json.loads((ROOT / "devfix" / "schema" / "log-1.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "log-1.json").read_text("utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     assert document["error"]["frames"][0]["line_in_log"] == 9

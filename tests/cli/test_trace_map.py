@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.resources
 import json
-import pathlib
 
 import jsonschema
 import pytest
@@ -11,7 +11,6 @@ from click.testing import CliRunner
 
 from devfix.cli import cli
 
-ROOT = pathlib.Path(__file__).parents[2]
 TRAINING = """\
 import torch
 from torch import nn
@@ -65,7 +64,7 @@ def test_all_in_its_place(script):
 def test_json_follows_its_schema(script):
     done = mapped(script(TRAINING), "--output-format", "json")
     document = json.loads(done.stdout)
-    schema = json.loads((ROOT / "devfix" / "schema" / "map-2.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "map-2.json").read_text("utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document, schema)
     places = {row["name"]: row["devices"] for row in document["map"]["rows"]}

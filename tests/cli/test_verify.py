@@ -1,5 +1,6 @@
 """``devfix verify``: what it prints, what it refuses, and that it leaves everything as it was."""
 
+import importlib.resources
 import json
 import os
 import pathlib
@@ -10,7 +11,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-ROOT = pathlib.Path(__file__).parents[2]
 
 BROKEN = """\
 import torch
@@ -57,7 +57,7 @@ def verify(monkeypatch, capfd):
 
 def verdict(output):
     document = json.loads(output)
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "verdict-2.json").read_text("utf-8"))
     jsonschema.validate(document, schema)
     return document
 

@@ -1,5 +1,6 @@
 """``devfix verify``: how, where, on which device and with which interpreter a script starts."""
 
+import importlib.resources
 import json
 import os
 import pathlib
@@ -42,7 +43,7 @@ def verify(monkeypatch, capfd):
         if exited.value.code == 2:
             return 2, err
         document = json.loads(out)
-        schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+        schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "verdict-2.json").read_text("utf-8"))
         jsonschema.validate(document, schema)
         return exited.value.code, document
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from libcst.tool import main as libcst_tool
 
+import codemods
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.rules.builtin import rule_files
@@ -33,7 +34,9 @@ VALID = [
     for rule in all_rules()
     for number, text in enumerate(rule.valid)
 ]
-MODULES = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in rule_files())
+MODULES = sorted(
+    ".".join(file.relative_to(Path(codemods.__file__).parents[1]).with_suffix("").parts) for file in rule_files()
+)
 
 
 def sections(documentation: str) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """What a run showed, as text, JSON and page, from stories that were told before."""
 
+import importlib.resources
 import io
 import json
 import pathlib
@@ -20,7 +21,7 @@ from devfix.verify.records import Failure, Run
 
 ROOT = pathlib.Path(__file__).parents[2]
 STORIES = ROOT / "tests" / "data" / "stories"
-SCHEMA = json.loads((ROOT / "devfix" / "schema" / "trace-2.json").read_text(encoding="utf-8"))
+SCHEMA = json.loads(importlib.resources.files("devfix").joinpath("schema", "trace-2.json").read_text("utf-8"))
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 

@@ -3,9 +3,9 @@
 import base64
 import dataclasses
 import html.parser
+import importlib.resources
 import io
 import json
-import pathlib
 import sys
 
 import jsonschema
@@ -20,7 +20,6 @@ from devfix.verify.records import Failure, Run
 from devfix.verify.result import Proof
 from devfix.verify.verdict import Verdict
 
-ROOT = pathlib.Path(__file__).parents[2]
 HOSTILE = "<script>alert('x')</script>\x1b[31m"
 
 
@@ -170,12 +169,12 @@ def test_a_second_look_is_shown_and_compared_with_its_like(tmp_path):
 
     assert [(row[0], row[-1]) for row in rows] == [("original/cpu", "0"), ("patched/device", "0.01")]
     assert json.loads(verdict.dumps(proof))["runs"]["patched/device in float64"]["largest_difference"] == 0.61 - 0.6
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "verdict-2.json").read_text("utf-8"))
     jsonschema.validate(verdict.document(proof), schema)
 
 
 def test_json_follows_its_schema_also_where_a_loss_is_no_number(tmp_path):
-    schema = json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+    schema = json.loads(importlib.resources.files("devfix").joinpath("schema", "verdict-2.json").read_text("utf-8"))
     jsonschema.Draft202012Validator.check_schema(schema)
 
     document = json.loads(verdict.dumps(make(tmp_path, (0.5, float("nan"), float("inf")))), parse_constant=pytest.fail)
@@ -307,7 +306,8 @@ def test_outputs_are_shown_with_their_differences(tmp_path):
         ],
     }
     jsonschema.validate(
-        document, json.loads((ROOT / "devfix" / "schema" / "verdict-2.json").read_text(encoding="utf-8"))
+        document,
+        json.loads(importlib.resources.files("devfix").joinpath("schema", "verdict-2.json").read_text("utf-8")),
     )
 
 

@@ -136,3 +136,43 @@ def test_a_model_that_is_moved_under_an_option_meets_what_is_moved_under_the_sam
             main()
     """
     assert repair("DEV204", textwrap.dedent(text)) == textwrap.dedent(text)
+
+
+CHOSEN = """
+if args.kind == "index":
+    encoder = nn.Embedding(3, 4)
+elif args.kind == "line":
+    encoder = nn.Linear(3, 4)
+else:
+    encoder = None
+%s
+y = net(torch.zeros(3, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "if encoder is not None: net = encoder.cuda()\nelse: net = None",
+        "if encoder is None: net = None\nelse: net = encoder.cuda()",
+        "net = None\nif encoder is not None:\n    encoder = encoder.cuda()\n    net = encoder",
+        "if encoder: net = encoder.cuda()\nelse: net = None",
+        "if not encoder: net = None\nelse: net = encoder.cuda()",
+        "def build(part): return part.cuda() if part is not None else None\nnet = build(encoder)",
+    ],
+)
+def test_a_module_or_none_tells_how_it_was_chosen(met, moved):
+    """Where it is ``None`` there is no module that was left on the CPU."""
+    assert met("from settings import args\n" + CHOSEN % moved) == []
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        "net = encoder",
+        "if encoder is None: net = encoder\nelse: net = encoder",
+        "if encoder is not None: net = encoder\nelse: net = None",
+    ],
+)
+def test_a_module_that_one_path_leaves_is_found(met, moved):
+    assert met("from settings import args\n" + CHOSEN % moved)

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Container, Opaque
+from devfix.analysis.domain.objects import Container, Opaque, module_at
 from devfix.analysis.domain.records import replace
-from devfix.analysis.domain.splits import take_side
+from devfix.analysis.domain.splits import take_side, take_side_of_value
 from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Builtin,
@@ -371,7 +371,15 @@ def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if not isinstance(name, ast.Name):
         return
     value = interp.lookup(name.id)
-    if isinstance(value, Union):
+    if not isinstance(value, Union):
+        return
+    if is_none and not isinstance(test, ast.Compare):  # what is no module may be empty
+        remaining = [option for option in value.alternatives if module_at(interp, option) is None]
+    else:
         remaining = [option for option in value.alternatives if (option == Const(None)) is is_none]
-        if remaining and (not is_none or isinstance(test, ast.Compare)):
-            interp.bind(name.id, join(remaining))
+    excluded = frozenset(value.alternatives).difference(remaining)
+    if remaining and excluded:
+        joined: Value | None = value
+        while isinstance(joined, Union):
+            joined = take_side_of_value(interp.now, joined, excluded)
+        interp.bind(name.id, join(remaining))

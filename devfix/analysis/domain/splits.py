@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.records import dataclass, replace
-from devfix.analysis.domain.values import Pointer, Tensor, Union, Value
+from devfix.analysis.domain.values import Pointer, Tensor, Union, Value, alternatives
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.state import State
 
-__all__ = ["Split", "Splits", "add_splits", "take_side"]
+__all__ = ["Split", "Splits", "add_splits", "take_side", "take_side_of_value"]
 
 _MOST_CONDITIONS = 24  # that a state remembers
 _MOST_JOINS = 12  # that it remembers for one of them
@@ -65,6 +65,26 @@ def take_side(state: State, key: str, holds: bool) -> None:
     """Restore what the path says on which a condition holds, or does not, as far as it has not changed since."""
     for split, first_holds in reversed(state.splits.get(key, ())):
         _take_side(state, split, 0 if first_holds is holds else 1)
+
+
+def take_side_of_value(state: State, value: Value, excluded: frozenset[Value]) -> Value | None:
+    """Restore what the path says from which a value came that is none of ``excluded``; return what it was there.
+
+    After ``encoder = Encoder() if deep else None``, a test of ``encoder is not None`` tells which way was taken.
+    ``None`` if no join is known that made the value, or if it may have come from either side.
+    """
+    for key, known in reversed(state.splits.items()):
+        for split, first_holds in reversed(known):
+            for one, two, joined in split.names.values():
+                if joined is value and one is not None and two is not None:
+                    is_possible = [not excluded.issuperset(alternatives(side)) for side in (one, two)]
+                    side = one if is_possible[0] else two
+                    is_smaller = len(alternatives(side)) < len(alternatives(value))
+                    if is_possible[0] is not is_possible[1] and is_smaller:
+                        state.assume(key, first_holds is is_possible[0])
+                        _take_side(state, split, 0 if is_possible[0] else 1)
+                        return side
+    return None
 
 
 def _take_side(state: State, split: Split, side: int) -> None:

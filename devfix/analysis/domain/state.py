@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any, cast
 
@@ -227,23 +227,22 @@ class State:
             joined = _join(joined, state, replaced)
         return joined
 
-    def reaches(self, key: int) -> bool:
-        """Return whether an object is reachable from a name."""
+    def reachable(self, keys: Collection[int]) -> set[int]:
+        """Return which of these objects are reachable from a name."""
         envs = (*self.base.envs.values(), *self.envs.values())
-        pending, seen = [value for env in envs for value in env.values()], set[int]()
-        while pending:
+        pending, seen, missing = [value for env in envs for value in env.values()], set[int](), set(keys)
+        while pending and missing:
             value = pending.pop()
             if isinstance(value, Pointer):
-                if value.id == key:
-                    return True
                 if value.id not in seen and self.has(value.id):
                     seen.add(value.id)
+                    missing.discard(value.id)
                     pending.extend(self.at(value.id).contents)
             elif isinstance(value, (Union, TupleValue)):
                 pending.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
                 pending.append(value.receiver)
-        return False
+        return set(keys) - missing
 
 
 _ENDED = HeapObject()
@@ -260,15 +259,19 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
         mine = one.heap.get(key) or one.base.heap.get(key)
         theirs = two.heap.get(key) or one.base.heap.get(key)
         if mine is not None and theirs is not None and mine is not theirs:
-            if replaced and isinstance(mine, Module) and mine.devices != theirs.devices:
-                reachable = one.reaches(key), two.reaches(key)
-                if reachable in ((True, False), (False, True)):
-                    joined.heap[key] = mine if reachable[0] else theirs
-                    continue
             both = joined.heap[key] = join_objects(mine, theirs)
             objects[key] = mine, theirs, both
         elif mine is not None:
             joined.heap[key] = mine
+    if replaced:
+        moved = {
+            key
+            for key, (mine, theirs, _) in objects.items()
+            if isinstance(mine, Module) and mine.devices != theirs.devices
+        }
+        reachable = [state.reachable(moved) if moved else set[int]() for state in (one, two)]
+        for key in reachable[0] ^ reachable[1]:
+            joined.heap[key] = objects.pop(key)[0 if key in reachable[0] else 1]
     names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}
     joined.envs = envs = {**one.envs, **two.envs}
     for key in one.envs.keys() | two.envs.keys():

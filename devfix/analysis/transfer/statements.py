@@ -115,7 +115,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         interp.path_splits += 1
         _execute_split(interp, ends, rest)
         return True
-    interp.state = State.join(ends)
+    interp.state = State.join(ends, replaced=True)
     return is_split
 
 

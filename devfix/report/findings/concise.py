@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.model import Applicability, Finding, Outcome, Problem
+from devfix.model import Applicability, Finding, Outcome, Problem, Status
 from devfix.report.sanitize import printable
 from devfix.report.summary import Report
 
@@ -29,14 +29,15 @@ def render(view: View) -> str:
 def lines(report: Report) -> Iterator[str]:
     """Yield the listed findings, then problems, then notes, one line each, without newlines."""
     for resolution in report.listed:
-        yield finding_line(resolution.finding, report.outcome)
+        offered = None if resolution.status is Status.NOT_FIXED else resolution.finding.applicability
+        yield finding_line(resolution.finding, report.outcome, offered)
     for problem in (*report.outcome.problems, *report.outcome.notes):
         yield problem_line(problem, report.outcome)
 
 
-def finding_line(finding: Finding, outcome: Outcome = _NO_NOTEBOOKS) -> str:
-    """Return a finding as ``path:line:col: CODE [*] message``."""
-    return f"{location(finding, outcome)}: {finding.code} {mark(finding.applicability)}{printable(finding.message)}"
+def finding_line(finding: Finding, outcome: Outcome, offered: Applicability | None) -> str:
+    """Return a finding as ``path:line:col: CODE [*] message``, with the mark of the fix that is offered."""
+    return f"{location(finding, outcome)}: {finding.code} {mark(offered)}{printable(finding.message)}"
 
 
 def problem_line(problem: Problem, outcome: Outcome = _NO_NOTEBOOKS) -> str:

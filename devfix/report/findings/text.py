@@ -99,7 +99,7 @@ def _finding(
 
 def _mark(resolution: Resolution) -> tuple[str, str]:
     """Return the mark of a finding and its style: only a fix that was tried is called safe."""
-    if resolution.status is Status.NOT_FIXED and resolution.fix is None:
+    if resolution.status is Status.NOT_FIXED:
         return "", ""
     words, style = _APPLICABILITY_MARKS[resolution.finding.applicability]
     if resolution.status is Status.FIXABLE:

@@ -72,6 +72,7 @@ def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEVFIX_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("DEVFIX_CONFIG_DIR", str(tmp_path_factory.mktemp("configuration")))
+        patch.setenv("DEVFIX_AGENT", "0")  # the tests may run in the shell of an agent
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # each process would compile devfix again
         yield
 

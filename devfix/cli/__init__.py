@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import click
 
 from devfix import __version__
+from devfix.cli._agents import AGENT, agent_note
 from devfix.cli._color import add_color_option
 from devfix.cli._errors import CommandError, Interrupted, report_errors
 from devfix.cli._invocation import INVOCATION
@@ -33,6 +34,7 @@ _COMMANDS = {
     "rules": "List all rules.",
     "init": "Set up devfix in a repository.",
     "lsp": "Run the language server.",
+    "mcp": "Serve coding agents (Model Context Protocol).",
     "bot": "Review and open pull requests in CI.",
     "migrate": "Fix device bugs in many repositories.",
     "completion": "Print a shell completion script.",
@@ -52,11 +54,17 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(f"devfix.cli.commands.{cmd_name}").command
         add_color_option(command)
+        if any(AGENT in getattr(each.type, "choices", ()) for each in command.params):
+            command.epilog = agent_note()
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(_COMMANDS.items()))
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_paragraph()
+        formatter.write_text(agent_note())
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from devfix.cli._agents import AGENT
 from devfix.cli._errors import CommandError
 from devfix.cli._verifying import convert_run_errors
 
@@ -55,10 +56,17 @@ def _report(found: LogTrace | None, log: str, output_format: str) -> int:
     from devfix.report.runs import log as report
 
     if found is None:
-        click.echo(f"no device error in {'the log' if log == _STDIN else log}", err=output_format == "json")
+        told = f"no device error in {'the log' if log == _STDIN else log}"
+        click.echo(
+            f"devfix: {told}; next: nothing to do" if output_format == AGENT else told, err=output_format == "json"
+        )
         return 0
     if output_format == "json":
         sys.stdout.write(report.dumps(found))
+    elif output_format == AGENT:
+        from devfix.report.runs import log_agent
+
+        sys.stdout.write(log_agent.dumps(found))
     else:
         report.show(found)
     sys.stdout.flush()

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from devfix.cli._agents import default_format
 from devfix.cli._errors import VERBOSE
 from devfix.cli._rule_docs import complete_rules
 from devfix.report.formats import FORMATS
@@ -90,7 +91,7 @@ _OPTIONS = (
     click.option(
         "--output-format",
         type=click.Choice(list(FORMATS)),
-        default="text",
+        default=default_format(),
         envvar="DEVFIX_OUTPUT_FORMAT",
         metavar="FORMAT",
         help=f"{', '.join(FORMATS)} (default: text). Printed to standard output; to standard error if that has a diff.",

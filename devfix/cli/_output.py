@@ -104,7 +104,8 @@ class Output:
             self._print_text(view, on_stderr)
         if self.file is not None:
             self._write(view, self.file)
-        if view.proof is not None and not (is_data and on_stderr):
+        is_told = is_data and (on_stderr or FORMATS[self.name].has_proof)
+        if view.proof is not None and not is_told:
             from devfix.cli._verifying import show_proof
 
             show_proof(view.proof, self.verbosity, stderr=is_data or on_stderr)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
+from devfix.cli._agents import AGENT, default_format
 from devfix.cli._errors import CommandError
 
 if TYPE_CHECKING:
@@ -39,8 +40,8 @@ def format_option(*others: str, note: str = "") -> Callable[[_Function], _Functi
     return click.option(
         "--output-format",
         type=click.Choice(["text", "json", "html", *others]),
-        default="text",
-        show_default=True,
+        default=default_format() if AGENT in others else "text",
+        show_default="text",
         help=f"{text} {note}".strip(),
     )
 

@@ -11,7 +11,7 @@ from functools import partial
 
 from devfix import config, sources
 from devfix.cli._interrupts import interruptible
-from devfix.cli._invocation import about
+from devfix.cli._invocation import about, arguments
 from devfix.cli._output import Output, refuse_source_as_output, write_stdout
 from devfix.cli._progress import Progress, progress
 from devfix.cli._request import Request
@@ -108,7 +108,7 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
-    view = View(_report(request, outcome, problems), texts, preview, proof, request.paths)
+    view = View(_report(request, outcome, problems), texts, preview, proof, request.paths, arguments())
     if FORMATS[request.output_format].has_head:
         view = replace(view, about=about(view.root))
     return view, filtered

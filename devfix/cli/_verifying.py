@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
+from devfix.cli._agents import AGENT
 from devfix.cli._errors import CommandError
 from devfix.cli._output_pages import print_run, require_jinja2
 
@@ -310,5 +311,23 @@ def verify(
             content = verdict_html.page(proof, about(experiment.project.root))
             with open(page, "wb") as file:
                 file.write(content.encode("utf-8", "backslashreplace"))
+    if output_format == AGENT:
+        from devfix.report.runs import verdict_agent
+
+        click.echo(verdict_agent.dumps(proof, _next_command(proof, is_given=patched is not None)), nl=False)
+        return proof.exit_code
     print_run(proof, output_format, text="verdict", json="verdict", html="verdict_html")
     return proof.exit_code
+
+
+def _next_command(proof: Proof, *, is_given: bool) -> str:
+    """Return the command that follows a verdict; ``is_given`` says that the patch was, so its files are written."""
+    from devfix.report.agent.next_command import shell_line
+
+    project = proof.experiment.project
+    script = project.shown(project.script)
+    if proof.verdict.good:
+        is_written = is_given or not proof.changed
+        paths = [project.shown(str(project.root / path)) for path in proof.changed]
+        return "" if is_written else shell_line(["apply", *dict.fromkeys([script, *paths])])
+    return shell_line(["trace", script, "--", *proof.experiment.args])

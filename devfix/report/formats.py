@@ -26,6 +26,7 @@ class Format:
         has_statistics: the format supports ``--statistics``.
         uses_file_positions: the format has no notebook cells; notebook findings get positions in the JSON file.
         has_head: the format names the command, the commit and the date.
+        has_proof: the format ends with the verdict, so the proof is not printed as well.
         requires: an optional module that the format imports, and the extra that installs it.
 
     """
@@ -35,6 +36,7 @@ class Format:
     has_statistics: bool = False
     uses_file_positions: bool = False
     has_head: bool = False
+    has_proof: bool = False
     requires: tuple[str, str] | None = None
 
     @property
@@ -46,6 +48,7 @@ class Format:
 FORMATS = {
     "text": Format("", has_statistics=True),
     "concise": Format("concise", has_statistics=True),
+    "agent": Format("agent", suggestions=True, has_statistics=True, has_proof=True),
     "json": Format("json", has_statistics=True),
     "jsonl": Format("jsonl"),
     "sarif": Format("sarif", suggestions=True, uses_file_positions=True),

@@ -29,6 +29,7 @@ class View:
         preview: the outcome of ``apply``; suggestions come from its patch.
         proof: the verdict on the patch and its runs; None if nothing was run.
         paths: the files and folders that were named.
+        arguments: the command line, without the program's name; empty if it is not known.
         about: the command behind the report, for pages.
 
     """
@@ -38,6 +39,7 @@ class View:
     preview: Outcome
     proof: Proof | None = None
     paths: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
     about: About = UNKNOWN
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 

@@ -132,7 +132,7 @@ def test_statistics_go_with_no_other_format(run, bugs):
 
     assert result.code == 2
     assert result.stderr.splitlines() == [
-        "devfix: --statistics is not supported with --output-format sarif; use text, concise, json",
+        "devfix: --statistics is not supported with --output-format sarif; use text, concise, agent, json",
         "Try 'devfix check --help'.",
     ]
 

@@ -38,6 +38,7 @@ TERMINAL = {
     "COLUMNS": "88",
     "CUDA_VISIBLE_DEVICES": "",
     "NO_COLOR": "1",
+    "DEVFIX_AGENT": "0",
     "GIT_AUTHOR_NAME": "Ann",
     "GIT_AUTHOR_EMAIL": "ann@example.org",
     "GIT_COMMITTER_NAME": "Ann",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from devfix.cli._agents import AGENT, default_format
+
 __all__ = ["command"]
 
 
@@ -12,9 +14,9 @@ __all__ = ["command"]
 @click.option("--project", metavar="FOLDER", help="Folder of the program (default: the current repository or folder).")
 @click.option(
     "--output-format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
+    type=click.Choice(["text", "json", AGENT]),
+    default=default_format(),
+    show_default="text",
     help="Report format, printed to standard output.",
 )
 def command(log: str, project: str | None, output_format: str) -> None:

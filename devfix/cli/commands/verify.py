@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from devfix.cli._agents import AGENT
 from devfix.cli._output_pages import format_option
 from devfix.cli._verifying import ScriptCommand, run_options
 
@@ -18,7 +19,7 @@ __all__ = ["command"]
 @click.option("--patched", metavar="PATH", help="Patched script or directory (default: the result of `devfix apply`).")
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")
-@format_option()
+@format_option(AGENT)
 @click.option(
     "--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Also write an HTML report to FILE."
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from devfix import __version__
+from devfix.report.agent.next_command import shell_line
 from devfix.report.runs.trace import diff_text
 from devfix.report.runs.verdict import console
 from devfix.report.sanitize import printable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from devfix.trace.failure_trace import Position
     from devfix.trace.log.ranking import LogTrace, RankedCause
 
-__all__ = ["SCHEMA_VERSION", "document", "dumps", "show"]
+__all__ = ["SCHEMA_VERSION", "apply_words", "document", "dumps", "show"]
 
 SCHEMA_VERSION = 1
 _MAX_FRAMES = 4
@@ -50,23 +50,24 @@ def _lines(found: LogTrace) -> Iterator[Text]:
         yield from _meaning(found)
     yield Text(f"About this message: devfix explain {found.family.page}", style="dim")
     if found.causes and found.causes[0].changes:
-        yield Text(f"To apply the edit: {_apply_command(found, found.causes[0])}", style="dim")
+        yield Text(f"To apply the edit: {shell_line(apply_words(found, found.causes[0]))}", style="dim")
     if found.project is not None:
         script = found.project.shown(found.project.script)
         yield Text(f"To trace a run: devfix trace {printable(script)}", style="dim")
 
 
-def _apply_command(found: LogTrace, cause: RankedCause) -> str:
-    """Return the command that applies the fix of a cause, as a line for a shell."""
+def apply_words(found: LogTrace, cause: RankedCause) -> list[str]:
+    """Return the command of devfix that applies the fix of a cause: it names the files that showed the cause."""
     from devfix.model import Applicability, Severity
 
     project, finding = found.project, cause.finding
     assert project is not None
-    paths = dict.fromkeys(map(project.shown, (project.script, *cause.changes)))
-    words = ["devfix", "apply", *map(printable, paths), "--select", finding.code]
+    analysed = (project.script, *cause.changes, *(position.file for position, _ in found.frames))
+    paths = dict.fromkeys(map(project.shown, analysed))
+    words = ["apply", *paths, "--select", finding.code]
     words += ["--severity", finding.severity.value] if finding.severity is not Severity.ERROR else []
     words += ["--unsafe-fixes"] if finding.fixes[0].applicability is Applicability.UNSAFE else []
-    return shlex.join(words)
+    return words
 
 
 def _meaning(found: LogTrace) -> Iterator[Text]:

@@ -1,0 +1,1 @@
+"""A scripted client, without a model, repairs broken programs by the answers of ``devfix diagnose``."""

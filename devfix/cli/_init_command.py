@@ -18,7 +18,7 @@ from devfix.model import Patch
 __all__ = ["run"]
 
 
-def run(folder: str, *, configuration: bool, hook: bool, forge: str | None, diff: bool, yes: bool) -> int:
+def run(folder: str, *, configuration: bool, hook: bool, forge: str | None, agent: bool, diff: bool, yes: bool) -> int:
     """Apply the selected steps, or those that fit the repository.
 
     Returns:
@@ -34,11 +34,11 @@ def run(folder: str, *, configuration: bool, hook: bool, forge: str | None, diff
     root = sources.git_root(folder) or os.path.abspath(folder)
     prompt = not diff and not yes and sys.stdin.isatty()
     selection = Selection(configuration, hook, forge or "")
-    if selection == Selection():
+    if selection == Selection() and not agent:
         selection = init.detect_steps(root)
         if not prompt:  # the bot writes to pull requests: it needs consent
             selection = replace(selection, forge="")
-    groups = _groups(root, selection)
+    groups = [*_groups(root, selection), *([each] for each in (init.agent(root) if agent else []))]
     codes = [_apply_group(group, root, write=yes, prompt=prompt) for group in groups]
     has_additions = any(isinstance(step, Addition) for group in groups for step in group)
     if has_additions and not (diff or yes or prompt):

@@ -1,4 +1,5 @@
-"""Setup of devfix in a repository (``devfix init``): configuration, pre-commit hook, CI workflow.
+"""Setup of devfix in a repository (``devfix init``): configuration, pre-commit hook, CI workflow, instructions for
+coding agents.
 
 Input: the root of a repository.  Output: :class:`Step` objects: files to create, or lines to add to existing files,
 whose present content keeps its meaning.
@@ -7,6 +8,7 @@ May import :mod:`devfix.model` and :mod:`devfix.sources`.
 """
 
 from devfix.init._steps import Addition, Present, Refused, Step
+from devfix.init.agent import agent
 from devfix.init.configuration import configuration
 from devfix.init.detect import Selection, detect_steps
 from devfix.init.hook import hook
@@ -19,6 +21,7 @@ __all__ = [
     "Refused",
     "Selection",
     "Step",
+    "agent",
     "configuration",
     "detect_steps",
     "hook",

@@ -1,4 +1,4 @@
-"""Templates of hooks and workflows: files of the repository's documentation, included in the wheel."""
+"""Templates of hooks, workflows and the skill: files of the repository, included in the wheel."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ PACKAGED = {
     "github-review.yml": "docs/ci/github-review.yml",
     "github-post.yml": "docs/ci/github-post.yml",
     "gitlab-ci.yml": "docs/ci/gitlab-ci.yml",
+    "SKILL.md": "skills/devfix/SKILL.md",
 }
 
 

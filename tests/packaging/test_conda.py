@@ -54,7 +54,7 @@ def test_the_build_requires_what_pyproject_requires():
     assert recipe("host") == {"pip": "", **dict(split(each) for each in PYPROJECT["build-system"]["requires"])}
 
 
-@pytest.mark.parametrize("extra", ["verify", "report", "dask", "migrate", "bot", "notebook", "lsp", "watch"])
+@pytest.mark.parametrize("extra", ["verify", "report", "dask", "migrate", "bot", "notebook", "lsp", "mcp", "watch"])
 def test_versions_of_optional_packages_agree(extra):
     required = PROJECT["optional-dependencies"][extra]
     given = dict(split(each) for each in required if not each.startswith("devfix["))

@@ -33,12 +33,16 @@ EXTRAS = {
     "jsonschema": "bot",
     "lsprotocol": "lsp",
     "markupsafe": "report",
+    "mcp": "mcp",
     "nbformat": "notebook",
     "pebble": "migrate",
     "plotext": "verify",
+    "pydantic": "mcp",
     "pygls": "lsp",
     "requests": "bot",
+    "starlette": "mcp",
     "torch": "verify",
+    "uvicorn": "mcp",
     "watchfiles": "watch",
 }
 #: Imported only if the script under test has them.
@@ -91,7 +95,7 @@ def test_an_imported_module_is_declared(module):
     assert distribution in where, f"{IMPORTED[module]} imports {module}"
 
 
-@pytest.mark.parametrize("extra", ["verify", "report", "dask", "migrate", "bot", "notebook", "lsp", "watch"])
+@pytest.mark.parametrize("extra", ["verify", "report", "dask", "migrate", "bot", "notebook", "lsp", "mcp", "watch"])
 def test_what_an_extra_declares_is_imported(extra):
     modules = {DISTRIBUTIONS.get(module, module) for module in IMPORTED}
 
@@ -113,6 +117,7 @@ COMMANDS = {
     "html report": ("jinja2", "report", ["check", "--output-format", "html", "train.py"]),
     "page of a proof": ("jinja2", "report", ["verify", "--html", "page.html", "train.py"]),
     "language server": ("pygls", "lsp", ["lsp"]),
+    "server for agents": ("mcp", "mcp", ["mcp"]),
     "watching": ("watchfiles", "watch", ["check", "--watch"]),
     "migration": ("pebble", "migrate", ["migrate", "plan.toml"]),
     "cluster": ("distributed", "dask", ["migrate", "plan.toml", "--engine", "dask"]),

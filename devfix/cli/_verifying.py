@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -284,37 +284,56 @@ def show_proof(proof: Proof, verbosity: int, *, stderr: bool) -> None:
 
 
 def verify(
-    script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
+    script: str,
+    args: tuple[str, ...],
+    patched: str | None,
+    since: str | None,
+    output_format: str,
+    page: str | None,
+    **given: Any,
 ) -> int:
     """Verify fixes of a script, print the proof, and return the exit code."""
     from devfix.cli._interrupts import interruptible
     from devfix.cli._progress import progress
     from devfix.verify import patches
     from devfix.verify.result import Proof
+    from devfix.verify.sandbox.revision import tree_at
 
+    if patched is not None and since is not None:
+        raise click.UsageError("--patched and --since exclude each other.")
     if output_format == "html" or page is not None:
         require_jinja2("--output-format html" if output_format == "html" else "--html")
-    with interruptible(), convert_run_errors(), progress() as told:
-        experiment = prepare_experiment(script, args, **given)
-        experiment.report = told.of_runs()
-        notes: tuple[str, ...] = ()
-        if patched is not None:
-            changes = patches.read_patch(experiment.project, patched)
-        else:
-            outcome = patches.outcome_for(experiment.project, progress=told)
-            changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
-        proof = Proof(experiment, experiment.prove(changes), changes, notes)
-        if page is not None:
-            from devfix.cli._invocation import about
-            from devfix.report.runs import verdict_html
+    with ExitStack() as open_trees, interruptible(), convert_run_errors():
+        with progress() as told:
+            experiment = prepare_experiment(script, args, **given)
+            experiment.report = told.of_runs()
+            notes: tuple[str, ...] = ()
+            if patched is not None:
+                changes = patches.read_patch(experiment.project, patched)
+            elif since is not None:
+                root = experiment.project.root
+                tree, changes = open_trees.enter_context(tree_at(root, since, experiment.allow_read))
+                experiment.project = experiment.project._replace(tree=tree)
+            else:
+                outcome = patches.outcome_for(experiment.project, progress=told)
+                changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
+            proof = Proof(experiment, experiment.prove(changes), changes, notes)
+        return _report(proof, output_format, page, is_given=patched is not None or since is not None)
 
-            content = verdict_html.page(proof, about(experiment.project.root))
-            with open(page, "wb") as file:
-                file.write(content.encode("utf-8", "backslashreplace"))
+
+def _report(proof: Proof, output_format: str, page: str | None, *, is_given: bool) -> int:
+    """Print a proof, and return the exit code; ``is_given`` says that the patch was, so its files are written."""
+    if page is not None:
+        from devfix.cli._invocation import about
+        from devfix.report.runs import verdict_html
+
+        content = verdict_html.page(proof, about(proof.experiment.project.root))
+        with open(page, "wb") as file:
+            file.write(content.encode("utf-8", "backslashreplace"))
     if output_format == AGENT:
         from devfix.report.runs import verdict_agent
 
-        click.echo(verdict_agent.dumps(proof, _next_command(proof, is_given=patched is not None)), nl=False)
+        click.echo(verdict_agent.dumps(proof, _next_command(proof, is_given=is_given)), nl=False)
         return proof.exit_code
     print_run(proof, output_format, text="verdict", json="verdict", html="verdict_html")
     return proof.exit_code

@@ -151,7 +151,7 @@ class Tools:
         )
 
     async def verify(
-        self, script: str, arguments: Sequence[str], patched: str, options: Sequence[str], beat: Beat
+        self, script: str, arguments: Sequence[str], patched: str, diff: str, options: Sequence[str], beat: Beat
     ) -> Verified:
         """Prove the edits of a script by running it."""
         self._must_be_allowed()
@@ -159,7 +159,9 @@ class Tools:
         words = ["verify", str(target), *options, "--output-format", "json"]
         if patched:
             words += ["--patched", str(self.folders.find(patched))]
-        done = await run_command([*words, "--", *arguments], self.folders.root_of(target), beat)
+        elif diff:
+            words += ["--patched", "-"]
+        done = await run_command([*words, "--", *arguments], self.folders.root_of(target), beat, diff)
         report = json.loads(done.text)
         differences = report["outputs"]["differences"]
         proved = report["exit_code"] == 0

@@ -136,7 +136,7 @@ class Experiment:
             self.project.module or self.project.script,
             self.args,
             self.device,
-            self.project.root,
+            self.project.original,
             min(self.limits.timeout, at_most),
             self.limits.memory_mb,
             self.python,
@@ -161,8 +161,8 @@ class Experiment:
 
     def _prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run]) -> Verdict:
         return prove(
-            self.project.root,
-            self.project.root,
+            self.project.original,
+            self.project.original,
             self.project.module or self.project.script,
             self.args,
             timeout=self.limits.timeout,

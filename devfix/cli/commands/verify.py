@@ -16,7 +16,14 @@ __all__ = ["command"]
 @click.command("verify", cls=ScriptCommand, short_help="Verify fixes by running a script.")
 @click.argument("script", metavar="SCRIPT")
 @click.argument("args", nargs=-1, type=click.UNPROCESSED, metavar="[-- ARGS...]")
-@click.option("--patched", metavar="PATH", help="Patched script or directory (default: the result of `devfix apply`).")
+@click.option(
+    "--patched",
+    metavar="PATH",
+    help="Patched script or directory, or a diff: FILE.diff, FILE.patch or - (default: the result of `devfix apply`).",
+)
+@click.option(
+    "--since", metavar="REV", help="Verify the edits since the commit REV: the original is the project at REV."
+)
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")
 @format_option(AGENT)
@@ -24,7 +31,13 @@ __all__ = ["command"]
     "--html", "page", type=click.Path(dir_okay=False), metavar="FILE", help="Also write an HTML report to FILE."
 )
 def command(
-    script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
+    script: str,
+    args: tuple[str, ...],
+    patched: str | None,
+    since: str | None,
+    output_format: str,
+    page: str | None,
+    **given: Any,
 ) -> None:
     """Run the original and the patched SCRIPT, with and without an accelerator, and compare the results.
 
@@ -36,4 +49,4 @@ def command(
     """
     from devfix.cli._verifying import verify
 
-    click.get_current_context().exit(verify(script, args, patched, output_format, page, **given))
+    click.get_current_context().exit(verify(script, args, patched, since, output_format, page, **given))

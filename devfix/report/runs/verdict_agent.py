@@ -31,9 +31,9 @@ def _lines(proof: Proof, command: str) -> Iterator[str]:
         yield f"{name}: {cut(', '.join(values))}"
     yield from (f"output: {cut(line)}" for line in difference_lines(proof))
     yield from (f"note: {cut(remark)}" for remark in proof.remarks)
-    root = proof.experiment.project.root
+    root = proof.experiment.project.original
     texts = [
-        (path, text_of(path, (root / path).read_bytes()), text_of(path, new))
+        (path, text_of(path, (root / path).read_bytes() if (root / path).is_file() else b""), text_of(path, new))
         for path, new in sorted(proof.changes.items())
     ]
     yield from hunk_lines(texts, "--output-format json")

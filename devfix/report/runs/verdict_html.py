@@ -102,6 +102,6 @@ def _diff(proof: Proof) -> str:
 def _old(proof: Proof, name: str) -> bytes:
     """Return the bytes of a file before the patch; none if the patch creates it."""
     try:
-        return (proof.experiment.project.root / name).read_bytes()
+        return (proof.experiment.project.original / name).read_bytes()
     except FileNotFoundError:
         return b""

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from devfix.cli._agents import AGENT
+from devfix.cli._machines import refuse_device
 from devfix.cli._output_pages import format_option
 from devfix.cli._verifying import ScriptCommand, run_options
 
@@ -24,6 +25,12 @@ __all__ = ["command"]
 @click.option(
     "--since", metavar="REV", help="Verify the edits since the commit REV: the original is the project at REV."
 )
+@click.option(
+    "--on",
+    "machines",
+    metavar="MACHINES",
+    help="Run on several machines, real or simulated, and compare the losses: cpu,cuda,2xcuda,mps,xpu.",
+)
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")
 @format_option(AGENT)
@@ -35,6 +42,7 @@ def command(
     args: tuple[str, ...],
     patched: str | None,
     since: str | None,
+    machines: str | None,
     output_format: str,
     page: str | None,
     **given: Any,
@@ -44,9 +52,15 @@ def command(
     The script runs in scratch copies of its project, without secrets in the environment and with limits on time and
     memory. Put arguments of the script after '--', as in `devfix verify -m pkg.train --max-steps 20 -- --epochs 1`.
 
-    Exit codes: 0 the fixes are verified, or there is no device error; 1 the fixes are wrong, or nothing could be
-    verified; 2 usage error.
-    """
-    from devfix.cli._verifying import verify
+    With --on, the script runs once on each machine, before and after the fixes.
 
-    click.get_current_context().exit(verify(script, args, patched, since, output_format, page, **given))
+    Exit codes: 0 the fixes are verified, or there is no device error (with --on: the script completes on every machine,
+    with the same losses); 1 the fixes are wrong, or nothing could be verified; 2 usage error.
+    """
+    from devfix.cli._interrupts import interruptible
+    from devfix.cli._verifying import GivenPatch, verify
+
+    context = click.get_current_context()
+    refuse_device(context, machines)
+    with interruptible():
+        context.exit(verify(script, args, GivenPatch(patched, since), machines, output_format, page, **given))

@@ -106,13 +106,20 @@ def create(folders: Folders, *, may_run: bool) -> MCPServer:
         device: Annotated[
             str, Field(description="machine", pattern="^(auto|cuda|mps|xpu|sim|sim:mps|sim:xpu|cpu)$")
         ] = "auto",
+        machines: Annotated[
+            list[str],
+            Field(
+                description="compare several instead: cpu, cuda, 2xcuda, mps, xpu; simulated if absent", max_length=16
+            ),
+        ] = [],  # noqa: B006
         max_steps: Annotated[int, Field(description="optimizer steps of each run; 0: all", ge=0)] = 0,
         timeout: _Seconds = 120,
     ) -> Verified:
         """Run a script in a sandbox, before and after a patch or your edits, and compare losses and output."""
         if sum(map(bool, (patched, diff, since))) > 1:
             raise ToolError("give one of patched, diff and since")
-        options = ["--device", device, "--timeout", str(timeout)]
+        options = ["--on", ",".join(machines)] if machines else ["--device", device]
+        options += ["--timeout", str(timeout)]
         options += ["--max-steps", str(max_steps)] if max_steps else []
         options += ["--since", since] if since else []
         return await _told(tools.verify(script, arguments, patched, diff, options, _beat(context)))

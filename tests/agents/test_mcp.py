@@ -155,6 +155,20 @@ def test_verify_proves_a_diff(project):
     assert told(refused).endswith("give one of patched, diff and since")
 
 
+def test_verify_compares_machines(project):
+    given = {"script": "train.py", "machines": ["cpu", "cuda"]}
+
+    (answer,) = calls(project, ("verify", given), words=["--allow-run"])
+
+    found = answer.structured_content
+    assert (found["verdict"], found["proved"]) == ("portable", True)
+    assert [(row["machine"], row["compared"]) for row in found["machines"]] == [
+        ("cpu", "same losses"),
+        ("cuda", "same losses"),
+    ]
+    assert found["machines"][1]["before"].startswith("train.py:8: RuntimeError: Expected all tensors")
+
+
 @pytest.mark.parametrize("call", [("verify", {"script": "train.py"}), ("diagnose", {"script": "train.py"})])
 def test_nothing_runs_unless_it_is_allowed(project, call):
     (project / "train.py").write_text("open('ran', 'w')\n")

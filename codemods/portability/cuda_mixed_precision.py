@@ -37,8 +37,8 @@ turns itself off there: autocast for the CPU would compute in bfloat16. A file t
 written out, because inside another autocast the new class takes the type of the outer one.
 
 Nothing is edited if the project requires a release of PyTorch without the new name (`GradScaler` 2.3, `custom_fwd` and
-`custom_bwd` 2.4), in an `__init__.py` that imports the names, or if a class or function is passed on. The import and all
-uses of its names change together.
+`custom_bwd` 2.4), in an `__init__.py` that imports the names, or if a class or function is passed on. The import and
+all uses of its names change together.
 
 ## References
 - [torch.amp](https://docs.pytorch.org/docs/stable/amp.html)

@@ -72,7 +72,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 tree.span(use.node),
                 f"`torch.cuda.amp.{use.name}` is deprecated, and names CUDA",
                 (tree.event("used", use.node, "used here"),),
-                (Fix(f"use `torch.amp.{use.name}`", edits),) if edits else (),
+                (Fix("take mixed precision from `torch.amp`", edits),) if edits else (),
                 use.reason,
             )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,7 @@ from devfix.cli._output_pages import print_run, write_page
 if TYPE_CHECKING:
     from devfix.verify.matrix import Machine, Matrix
 
-__all__ = ["named_machines", "refuse_device", "report_matrix"]
+__all__ = ["machines_of", "named_machines", "refuse_device", "report_matrix"]
 
 
 def named_machines(text: str) -> tuple[Machine, ...]:
@@ -29,6 +30,13 @@ def named_machines(text: str) -> tuple[Machine, ...]:
         return parse_machines(text)
     except UnknownMachine as error:
         raise click.BadParameter(str(error), param_hint="'--on'") from error
+
+
+def machines_of(kinds: Sequence[str]) -> tuple[Machine, ...]:
+    """Return a machine for each kind of accelerator, and ``cpu`` for none."""
+    from devfix.verify.matrix import Machine
+
+    return tuple(Machine(kind, kind) for kind in kinds)
 
 
 def refuse_device(context: click.Context, machines: str | None) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from devfix.cli._progress import Progress
     from devfix.model import Finding, Outcome
     from devfix.verify.experiment import Experiment
-    from devfix.verify.matrix import Matrix
+    from devfix.verify.matrix import Machine, Matrix
     from devfix.verify.result import Proof
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "ScriptCommand",
     "convert_run_errors",
     "prove_outcome",
+    "prove_port",
     "run_options",
     "show_proof",
     "take_run_options",
@@ -198,12 +199,14 @@ class ProofRequest:
         args: the script's arguments.
         limits: the run options.
         trace: whether ``--trace`` was given.
+        machines: the machines of ``port --verify``; the script is then the first of the arguments.
 
     """
 
     args: tuple[str, ...]
     limits: dict[str, Any]
     trace: bool = False
+    machines: tuple[Machine, ...] = ()
 
     def script(self, paths: tuple[str, ...]) -> str:
         """Return the script, the first path that is not a directory.
@@ -212,6 +215,8 @@ class ProofRequest:
             click.UsageError: all paths are directories.
 
         """
+        if self.machines:
+            return self.args[0]
         option = "--trace" if self.trace else "--verify"
         script = next((path for path in paths if not os.path.isdir(path)), None)
         if script is None:
@@ -222,8 +227,9 @@ class ProofRequest:
 
     def prepare(self, paths: tuple[str, ...]) -> Experiment:
         """Return the experiment for the script among the paths."""
+        args = self.args[1:] if self.machines else self.args
         with convert_run_errors():
-            return prepare_experiment(self.script(paths), self.args, keep=False, **self.limits)
+            return prepare_experiment(self.script(paths), args, keep=False, **self.limits)
 
 
 def take_run_options(
@@ -246,7 +252,7 @@ def take_run_options(
     if wanted:
         return ProofRequest(args, limits, trace)
     for name in _LIMITS:
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        if context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):  # None: not of this command
             option = next(each for each in context.command.params if each.name == name)
             raise click.UsageError(f"{option.opts[-1]} requires --verify or --trace.")
     return None
@@ -274,6 +280,20 @@ def prove_outcome(
     from devfix.verify.result import Proof
 
     return found.outcome, Proof(experiment, found.verdict, found.changes)
+
+
+def prove_port(
+    outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], request: ProofRequest, progress: Progress
+) -> tuple[Outcome, Matrix | None]:
+    """Return the outcome without edits unless the script is good on all machines, and the runs."""
+    from devfix.verify.subset import prove_on_machines
+
+    if not outcome.patch.files:
+        return outcome, None
+    experiment = request.prepare(())
+    experiment.report = progress.of_runs()
+    with convert_run_errors():
+        return prove_on_machines(experiment, request.machines, outcome, again)
 
 
 def show_proof(proof: Proof, verbosity: int, *, stderr: bool) -> None:

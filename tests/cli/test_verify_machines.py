@@ -111,3 +111,31 @@ def test_options_that_cannot_be_used_are_refused(verify, options, told):
 
     assert result.code == 2
     assert told in result.stderr
+
+
+def test_port_writes_what_is_good_on_the_machines_of_its_devices(inside, project):
+    (project / "train.py").write_text(CUDA_ONLY)
+
+    result = inside("port", ".", "--verify", "--to", "cpu,cuda", "--", "train.py", cwd=project)
+
+    assert result.code == 0
+    assert result.text.splitlines()[-1] == "portable: the script completes on 2 machines, as the original on cuda does."
+    assert "device = torch.device(" in (project / "train.py").read_text()
+
+
+def test_port_writes_nothing_if_the_script_fails_on_one_of_them(inside, project):
+    script = f"{CUDA_ONLY}print(1 / (model.weight.device.type == 'cuda'))\n"
+    (project / "train.py").write_text(script)
+
+    result = inside("port", ".", "--verify", "--to", "cpu,cuda", "--", "train.py", cwd=project)
+
+    assert result.code == 1
+    assert "nothing was written, because the script fails or differs on cpu" in " ".join(result.text.split())
+    assert (project / "train.py").read_text() == script
+
+
+def test_port_requires_the_script_to_verify(inside, project):
+    result = inside("port", ".", "--verify", cwd=project)
+
+    assert result.code == 2
+    assert "--verify requires a script: devfix port . --verify -- SCRIPT ARGS" in result.stderr

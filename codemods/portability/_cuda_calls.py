@@ -21,14 +21,14 @@ _DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
 _RENAMED_SINCE = (1, 4)  # https://github.com/pytorch/pytorch/releases/tag/v1.4.0
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _USED = "its value is used, and no other device has one"
-_CONTEXT = "a context of a CUDA device: the code inside must run without it on other devices"
+_STREAM = "streams exist with CUDA only: other devices must run this code without them"
 _OBJECTS = {
-    "torch.cuda.Stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.Event": "events of CUDA: measure the time with time.perf_counter() on other devices",
-    "torch.cuda.ExternalStream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.current_stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.default_stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.device": _CONTEXT,
+    "torch.cuda.Stream": _STREAM,
+    "torch.cuda.Event": "events exist with CUDA only: other devices can measure time with time.perf_counter()",
+    "torch.cuda.ExternalStream": _STREAM,
+    "torch.cuda.current_stream": _STREAM,
+    "torch.cuda.default_stream": _STREAM,
+    "torch.cuda.device": "it selects a CUDA device: other devices must run this code without it",
 }
 
 

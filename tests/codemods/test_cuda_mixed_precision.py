@@ -64,6 +64,12 @@ REWRITES = [
         id="functions",
     ),
     pytest.param(
+        HEAD + "with torch.cuda.amp.autocast(\n    enabled=True,  # here\n    dtype=torch.half,\n):\n    pass\n",
+        HEAD + "with torch.amp.autocast(\n    enabled=True,  # here\n    dtype=torch.half,\n"
+        '    device_type="cuda",\n):\n    pass\n',
+        id="in-lines",
+    ),
+    pytest.param(
         HEAD + "def check(s):\n    return isinstance(s, torch.cuda.amp.GradScaler)\n",
         HEAD + "def check(s):\n    return isinstance(s, torch.amp.GradScaler)\n",
         id="a-type",
@@ -73,6 +79,11 @@ REWRITES = [
         HEAD + "outer = torch.autocast('cuda', torch.bfloat16)\n"
         "with outer, torch.amp.autocast('cuda', dtype=torch.float16):\n    pass\n",
         id="inside-another-type",
+    ),
+    pytest.param(
+        HEAD + "half = torch.bfloat16\nwith torch.cuda.amp.autocast(False):\n    pass\n",
+        HEAD + 'half = torch.bfloat16\nwith torch.amp.autocast("cuda", enabled=False):\n    pass\n',
+        id="no-type-if-it-is-off",
     ),
     pytest.param(
         HEAD + "device = torch.device(choose())\nwith torch.cuda.amp.autocast():\n    pass\n",
@@ -87,7 +98,7 @@ LISTED = [
         FROM.format("autocast") + "context = autocast if use else nullcontext\n", "it is passed on", id="passed-on"
     ),
     pytest.param(
-        HEAD + "with torch.cuda.amp.autocast(\n    # here\n):\n    pass\n", "the call contains a comment", id="comment"
+        HEAD + "with torch.cuda.amp.autocast(\n    True,  # here\n):\n    pass\n", "its arguments take", id="in-lines"
     ),
     pytest.param(
         FROM.format("autocast, common") + "with autocast():\n    pass\n", "the import has other names", id="others"

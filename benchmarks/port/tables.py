@@ -28,7 +28,7 @@ def totals(results: Sequence[tuple[Pair, Trial]]) -> str:
         f"{proof}: they run without CUDA, and compute the same as before on simulated CUDA.",
         f"{on_cpu} run without CUDA; of the {len(paired)} with a commit of the maintainers, {theirs} do after it.",
         f"Places: {_sum(trials, 'before')} before, {_sum(trials, 'devfix')} after devfix.",
-        f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers' commit.",
+        f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers' change.",
     ]
     for kind in ("mps", "xpu"):
         runs = [trial.runs["devfix"][kind] for _, trial in valid if kind in trial.runs["devfix"]]
@@ -53,7 +53,7 @@ def markdown(results: Sequence[tuple[Pair, Trial]], torch_version: str, options:
         f"Made by `{_COMMAND}`, torch {torch_version}, Python {platform.python_version()}.{chosen}",
         "",
         *totals(results).split("\n"),
-        "Places and runs on the CPU: before, after devfix, after the maintainers' commit. The other runs are after devfix.",
+        "Places and runs on the CPU are those before, after devfix, and after the maintainers' change.",
         "",
         "| program | before | after | places | on the CPU | CUDA | MPS | XPU | proved |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -28,7 +28,7 @@ def totals(results: Sequence[tuple[Pair, Trial]]) -> str:
         f"{proof}: they run without CUDA, and compute the same as before on simulated CUDA.",
         f"{on_cpu} run without CUDA; of the {len(paired)} with a commit of the maintainers, {theirs} do after it.",
         f"Places: {_sum(trials, 'before')} before, {_sum(trials, 'devfix')} after devfix.",
-        f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers' change.",
+        f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers.",
     ]
     for kind in ("mps", "xpu"):
         runs = [trial.runs["devfix"][kind] for _, trial in valid if kind in trial.runs["devfix"]]

@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import ClassVar
 
 __all__ = [
     "AddKeyword",
@@ -27,6 +28,7 @@ __all__ = [
     "MoveStatements",
     "Outcome",
     "Patch",
+    "PortTargets",
     "Problem",
     "ReplaceExpression",
     "ReplaceStatement",
@@ -83,6 +85,28 @@ class Span:
     column: int
     end_line: int
     end_column: int
+
+
+@dataclass(frozen=True)
+class PortTargets:
+    """What ``devfix port`` makes a program run on.
+
+    Attributes:
+        devices: the types of devices, of :data:`DEVICES`; the CPU and CUDA are always among them.
+        torch: the oldest release of PyTorch that must run the program: ``(2, 4)``; ``None`` if the project decides.
+
+    """
+
+    DEVICES: ClassVar[tuple[str, ...]] = ("cpu", "cuda", "mps", "xpu")
+    OLDEST: ClassVar[tuple[int, int]] = (2, 4)
+
+    devices: tuple[str, ...] = ("cpu", "cuda")
+    torch: tuple[int, int] | None = None
+
+    @property
+    def release(self) -> tuple[int, int]:
+        """The oldest release of PyTorch; :data:`OLDEST` if nothing declares one."""
+        return self.torch or self.OLDEST
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ import difflib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from devfix.config._files import ConfigError, inline_table, pyprojects, read_table
-from devfix.model import Severity
+from devfix.model import PortTargets, Severity
 from devfix.sources import is_within, own_root, repository_root
 from devfix.sources.patterns import is_pattern, pattern_spec
 
@@ -61,7 +61,8 @@ class Settings:
     ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``.  ``device`` is the device expression to
     prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.  ``models`` are
     folders of stubs under ``root``.  ``exclude`` and
-    the globs of ``per_file_ignores`` are gitignore patterns relative to ``root``.
+    the globs of ``per_file_ignores`` are gitignore patterns relative to ``root``.  ``targets`` are those of
+    ``devfix port``.
     """
 
     select: tuple[str, ...] = ()
@@ -73,6 +74,7 @@ class Settings:
     unsafe_fixes: bool = False
     plugins: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    targets: PortTargets = field(default_factory=PortTargets)
     root: str = "."
 
     def enabled(self, code: str, path: str) -> bool:

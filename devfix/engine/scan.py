@@ -15,11 +15,12 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
+from devfix.analysis.torch.releases import oldest_release
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
 from devfix.engine.workspace import Workspace
-from devfix.model import Coverage, Event, Finding, Problem
+from devfix.model import Coverage, Event, Finding, PortTargets, Problem
 from devfix.models.index import using
 from devfix.rules.levels import levelled
 from devfix.sources import SourceFile
@@ -187,6 +188,10 @@ def _analyse(
     if observations is None:
         return
     every = [observations, *observations.configured]
+    if any(not rule.default for rule in rules):
+        targets = _targets(space, scan, read)
+        for one in every:
+            one.targets = targets
     found = {identity(each): each for one in reversed(every) for each in _findings(space, rules, one)}
     scan.findings = sorted(found.values(), key=position)
     scan.partly = not all(one.is_complete for one in every)
@@ -197,6 +202,18 @@ def _analyse(
     scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     merge_lookups(scan.lookups, observations.lookups)
     scan.coverage = observations.coverage
+
+
+def _targets(space: Workspace, scan: Scan, read: Reader) -> PortTargets:
+    """Return what ``devfix port`` makes the program run on, with the release of PyTorch that its project declares."""
+    targets = space.settings.targets
+    if targets.torch is not None:
+        return targets
+    program = Program(read, space.root(scan.path))
+    program.search_from(scan.path)
+    declared = oldest_release(program)
+    merge_lookups(scan.lookups, program.lookups)
+    return replace(targets, torch=declared)
 
 
 def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, Lookups]:

@@ -7,6 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from devfix.analysis.domain.records import dataclass
+from devfix.model import PortTargets
 
 if TYPE_CHECKING:
     import ast
@@ -79,6 +80,7 @@ class Observations:
             (:mod:`devfix.analysis.callers.offloading`), if a class of a library does.
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
+        targets: what ``devfix port`` makes the program run on, with the release of PyTorch that the project declares.
         lookups: the names that were looked for in folders: imports and configuration files.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
@@ -120,6 +122,7 @@ class Observations:
     offloading: Observations | None = None
     is_complete: bool = True
     preferred_device: str | None = None
+    targets: PortTargets = field(default_factory=PortTargets)
     lookups: Lookups = field(default_factory=dict)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)

@@ -36,7 +36,6 @@ class Pair:
         folder: the folder in which the driver is put and started.
         stubs: modules that replace packages which are imported and hardly used: ``stubs/NAME.py`` if there is one,
             else ``stubs/anything.py``.
-        note: what a reader of the table should know; may be empty.
 
     """
 
@@ -48,7 +47,6 @@ class Pair:
     files: tuple[str, ...]
     folder: str = "."
     stubs: tuple[str, ...] = ()
-    note: str = ""
 
     @property
     def driver(self) -> Path:

@@ -134,7 +134,7 @@ def _port(tree: Path, cache: Path, options: tuple[str, ...]) -> int:
 
 
 def _text(path: Path) -> bytes:
-    return path.read_bytes() if path.exists() else b""
+    return path.read_bytes() if path.is_file() else b""
 
 
 def _count(pair: Pair, tree: Path) -> int:

@@ -26,3 +26,7 @@ class CIFAR10(_Images):
     """Images of three channels, 32 x 32."""
 
     shape = (3, 32, 32)
+
+
+class ImageFolder(_Images):
+    """Images of one channel."""

@@ -36,6 +36,7 @@ class Pair:
         folder: the folder in which the driver is put and started.
         stubs: modules that replace packages which are imported and hardly used: ``stubs/NAME.py`` if there is one,
             else ``stubs/anything.py``.
+        max_steps: end each run after this many optimizer steps; 0: no limit.
 
     """
 
@@ -47,6 +48,7 @@ class Pair:
     files: tuple[str, ...]
     folder: str = "."
     stubs: tuple[str, ...] = ()
+    max_steps: int = 0
 
     @property
     def driver(self) -> Path:

@@ -93,7 +93,8 @@ def measure(pair: Pair, folder: Path, port_options: tuple[str, ...] = (), device
     trial.places = {"before": _count(pair, before), "devfix": _count(pair, ported), "maintainers": None}
     _add_stubs(pair, before)
     _add_stubs(pair, ported)
-    verdict = prove(before, ported, pair.script, timeout=TIMEOUT, run_on="sim", start=pair.folder)
+    steps = pair.max_steps or None
+    verdict = prove(before, ported, pair.script, timeout=TIMEOUT, max_steps=steps, run_on="sim", start=pair.folder)
     trial.status, trial.reason = verdict.status, verdict.reason
     patched = verdict.runs["patched/device"]
     trial.losses, trial.steps = len(patched.losses), patched.steps
@@ -146,7 +147,8 @@ def _run_on(pair: Pair, tree: Path, devices: list[str]) -> Mapping[str, str]:
     def once(device: str) -> str:
         kind = "cuda" if device == "cpu" else device
         on = "cpu" if device == "cpu" else "sim"
-        return _ending(run(pair.script, (), on, tree, TIMEOUT, start=pair.folder, kind=kind))
+        steps = pair.max_steps or None
+        return _ending(run(pair.script, (), on, tree, TIMEOUT, max_steps=steps, start=pair.folder, kind=kind))
 
     return {device: once(device) for device in devices}
 

@@ -89,6 +89,7 @@ def analyse(
         observations.reached |= another.reached
         observations.may_use_second |= another.may_use_second
         merge_lookups(observations.lookups, another.lookups)
+    observations.trees = tuple(program.trees())
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
@@ -143,6 +144,7 @@ def analyse_library(
     program = Program(read, root, parse)
     module = program.entry(path)
     if module is not None:
+        observations.trees = (module.tree,)
         for placement in mixed_placements(module.tree):
             observations.record(placement)
         observations.offloading = _offloading(program, module, observations, left_out, subscriptions)

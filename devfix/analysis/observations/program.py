@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from devfix.analysis.program import Lookups
     from devfix.model import Coverage
+    from devfix.syntax.tree import SourceTree
 
 __all__ = ["Observations"]
 
@@ -81,6 +82,7 @@ class Observations:
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
         targets: what ``devfix port`` makes the program run on, with the release of PyTorch that the project declares.
+        trees: the files of the program, the entry script first; of a library, its file alone.
         lookups: the names that were looked for in folders: imports and configuration files.
         is_library: the functions of the file are called as any caller would call them; no program runs it.
         reached: path and line of the functions that the program calls.
@@ -123,6 +125,7 @@ class Observations:
     is_complete: bool = True
     preferred_device: str | None = None
     targets: PortTargets = field(default_factory=PortTargets)
+    trees: tuple[SourceTree, ...] = ()
     lookups: Lookups = field(default_factory=dict)
     is_library: bool = False
     reached: set[tuple[str, int]] = field(default_factory=set)

@@ -1,0 +1,77 @@
+"""The table of functions of ``torch.cuda`` (``cuda_api.toml``)."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["CudaFunction", "Namesake", "cuda_function", "cuda_functions"]
+
+_TABLE = Path(__file__).with_name("cuda_api.toml")
+_PREFIX = "torch.cuda."
+_OTHERS = ("accelerator", "xpu", "mps", "amp")
+
+
+@dataclass(frozen=True)
+class Namesake:
+    """A function with the same meaning in another module, and the first release of PyTorch that has it."""
+
+    name: str
+    since: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class CudaFunction:
+    """A function or class of ``torch.cuda``.
+
+    Attributes:
+        name: its full name.
+        without: the result of a call on a machine without CUDA: ``raises``, ``nothing``, ``works``, or ``returns 0``.
+        deprecated: the full name of the function that replaces it; empty if it is not deprecated.
+        namesakes: by ``accelerator``, ``xpu``, ``mps`` and ``amp``, which are modules of torch.
+
+    """
+
+    name: str
+    without: str
+    deprecated: str
+    namesakes: dict[str, Namesake]
+
+    @property
+    def requires_cuda(self) -> bool:
+        """Whether a call fails on a machine without CUDA."""
+        return self.without == "raises"
+
+    def namesake(self, module: str, release: tuple[int, int]) -> str | None:
+        """Return the full name of the namesake in a module; ``None`` if a release of PyTorch does not have it."""
+        found = self.namesakes.get(module)
+        return None if found is None or release < found.since else found.name
+
+
+@lru_cache(maxsize=1)
+def cuda_functions() -> dict[str, CudaFunction]:
+    """Return the functions of the table by full name."""
+    rows = tomllib.loads(_TABLE.read_text(encoding="utf-8"))["functions"]
+    found = {}
+    for name, row in rows.items():
+        namesakes = {key: Namesake(row[key][0], _release(row[key][1])) for key in _OTHERS if key in row}
+        deprecated = _PREFIX + row["deprecated"] if "deprecated" in row else ""
+        found[_PREFIX + name] = CudaFunction(_PREFIX + name, row["without"], deprecated, namesakes)
+    return found
+
+
+def cuda_function(name: str) -> CudaFunction | None:
+    """Return the function with a full name; ``None`` if the table does not have it."""
+    return cuda_functions().get(name)
+
+
+def _release(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)

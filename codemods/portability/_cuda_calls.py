@@ -1,0 +1,217 @@
+"""Calls of ``torch.cuda`` that fail without CUDA, and the edits that make them conditional."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.portability._cuda_api import CudaFunction, cuda_function
+from codemods.portability._torch_names import indentation, is_guarded, named, stands_alone
+from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
+from devfix.syntax.tree import SourceTree, walk
+
+__all__ = ["CudaCall", "cuda_calls"]
+
+# Functions whose namesakes work on every accelerator; those for memory depend on its allocator.
+_ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
+_PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
+_USED = "its value is used, and no other device has one"
+_CONTEXT = "a context of a CUDA device: the code inside must run without it on other devices"
+_OBJECTS = {
+    "torch.cuda.Stream": "streams of CUDA: the code around them must run without on other devices",
+    "torch.cuda.Event": "events of CUDA: measure the time with time.perf_counter() on other devices",
+    "torch.cuda.ExternalStream": "streams of CUDA: the code around them must run without on other devices",
+    "torch.cuda.current_stream": "streams of CUDA: the code around them must run without on other devices",
+    "torch.cuda.default_stream": "streams of CUDA: the code around them must run without on other devices",
+    "torch.cuda.device": _CONTEXT,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CudaCall:
+    """A call that fails without CUDA, or of a deprecated function; ``reason`` says why it is not edited."""
+
+    tree: SourceTree
+    node: ast.Call
+    function: CudaFunction
+    fix: Fix | None = None
+    reason: str = ""
+
+
+def cuda_calls(tree: SourceTree, targets: PortTargets) -> Iterator[CudaCall]:
+    """Yield the calls of a file that must change, in its order."""
+    found = [(node, function) for node in tree.nodes if (function := _called(tree, node)) and _matters(tree, node)]
+    found.sort(key=lambda pair: tree.span(pair[0]))
+    grouped: dict[ast.stmt, Fix] = {}
+    for group in _groups(tree, [node for node, _ in found if _is_statement(tree, node)]):
+        fix = _guarded(tree, group, targets)
+        grouped.update((tree.statement(node), fix) for node in group)
+    for node, function in found:
+        guarded = is_guarded(tree, node)
+        if function.deprecated and (guarded or not function.requires_cuda):
+            fix = _renamed(tree, node, function)
+            yield CudaCall(tree, node, function, fix, "" if fix else _reason(tree, node, function))
+        elif guarded or not function.requires_cuda:
+            continue
+        elif (fix := grouped.get(tree.statement(node))) is not None and _is_statement(tree, node):
+            yield CudaCall(tree, node, function, fix)
+        elif (printed := _printed(tree, node, function)) is not None:
+            yield CudaCall(tree, node, function, printed)
+        else:
+            yield CudaCall(tree, node, function, reason=_reason(tree, node, function))
+
+
+def _called(tree: SourceTree, node: ast.AST) -> CudaFunction | None:
+    if not isinstance(node, ast.Call) or ".cuda" not in tree.text:
+        return None
+    name = named(tree, node.func)
+    return cuda_function(name) if name.startswith("torch.cuda.") else None
+
+
+def _matters(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether a call is not one of a decorator, whose function is the place to change."""
+    return not any(
+        node in outer.decorator_list
+        for outer in tree.ancestors(node)
+        if isinstance(outer, (ast.FunctionDef, ast.ClassDef))
+    )
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+def _is_statement(tree: SourceTree, node: ast.Call) -> bool:
+    """Return whether a call is a whole statement in lines of its own, which a condition can hold."""
+    parent = tree.parents[node]
+    function = _called(tree, node)
+    return (
+        isinstance(parent, ast.Expr)
+        and stands_alone(tree, parent)
+        and function is not None
+        and function.requires_cuda
+        and _query(tree, node, "cuda") != ""
+        and not is_guarded(tree, node)
+    )
+
+
+def _groups(tree: SourceTree, calls: list[ast.Call]) -> Iterator[list[ast.Call]]:
+    """Yield calls in consecutive lines of one block."""
+    group: list[ast.Call] = []
+    for call in calls:
+        if group and not _follows(tree, group[-1], call):
+            yield group
+            group = []
+        group.append(call)
+    if group:
+        yield group
+
+
+def _follows(tree: SourceTree, one: ast.Call, other: ast.Call) -> bool:
+    _, block, index = tree.block(tree.statement(one))
+    is_next = index + 1 < len(block) and block[index + 1] is tree.statement(other)
+    return is_next and tree.span(other).line == tree.span(one).end_line + 1
+
+
+def _guarded(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> Fix:
+    names = [named(tree, call.func) for call in calls]
+    everywhere = all(_namesake(name, targets) for name in names) and _query(tree, calls[0], "") == "torch"
+    condition = "torch.accelerator.is_available()" if everywhere else f"{_query(tree, calls[0], 'cuda')}.is_available()"
+    unit, edits = indentation(tree), list[Edit]()
+    for call, name in zip(calls, names, strict=True):
+        function = cuda_function(name)
+        assert function is not None
+        code = tree.source(call)
+        if everywhere:
+            code = f"{_namesake(name, targets)}{code[len(tree.source(call.func)) :]}"
+        elif function.deprecated:
+            code = f"{function.deprecated}{code[len(tree.source(call.func)) :]}"
+        lines = (f"{unit}{code}",) if edits else (f"if {condition}:", f"{unit}{code}")
+        edits.append(ReplaceStatement(tree.path, tree.span(tree.statement(call)), lines))
+    what = ", ".join(dict.fromkeys(f"`{name.rpartition('.')[2]}`" for name in names))
+    return Fix(f"call {what} only where an accelerator is available", tuple(edits))
+
+
+def _namesake(name: str, targets: PortTargets) -> str:
+    """Return the namesake of a function on any accelerator, if the program is to run on others than CUDA."""
+    function = cuda_function(name)
+    if function is None or name not in _ANYWHERE or not {"mps", "xpu"} & set(targets.devices):
+        return ""
+    return function.namesake("accelerator", targets.release) or ""
+
+
+def _query(tree: SourceTree, call: ast.Call, module: str) -> str:
+    """Return the text by which a call names ``torch.cuda`` (``torch`` without ``module``); empty if it does not."""
+    func = call.func
+    if isinstance(func, ast.Attribute):
+        owner = func.value if module else getattr(func.value, "value", None)
+        if owner is not None and named(tree, owner) == ("torch.cuda" if module else "torch"):
+            return tree.source(owner)
+    return ""
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+def _printed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | None:
+    """Return the fix of a value that is only printed; ``None`` if it is used otherwise."""
+    node: ast.expr = call
+    while isinstance(outer := tree.parents[node], (ast.Attribute, ast.Subscript)) and outer.value is node:
+        node = outer
+    is_number = node is not call
+    if not is_number and function.name != "torch.cuda.get_device_name":
+        return None
+    if is_number and function.name not in ("torch.cuda.get_device_properties", "torch.cuda.mem_get_info"):
+        return None
+    owner = _query(tree, call, "cuda")
+    in_text = any(isinstance(outer, ast.JoinedStr) for outer in tree.ancestors(node))
+    if not owner or not _only_printed(tree, node, is_number):
+        return None
+    if is_number and isinstance(node, ast.Attribute) and node.attr == "name":
+        is_number = False
+    otherwise = "0" if is_number else "None" if in_text else '"cpu"'
+    code = f"{tree.source(node)} if {owner}.is_available() else {otherwise}"
+    if not isinstance(tree.parents[node], (ast.Call, ast.FormattedValue)):
+        code = f"({code})"
+    edit = ReplaceExpression(tree.path, tree.span(node), code)
+    return Fix(f"print `{function.name.rpartition('.')[2]}` only with CUDA", (edit,))
+
+
+def _only_printed(tree: SourceTree, node: ast.AST, is_number: bool) -> bool:
+    for outer in tree.ancestors(node):
+        match outer:
+            case ast.FormattedValue(format_spec=spec, value=value):
+                if spec is not None and value is node and not is_number:
+                    return False
+            case ast.JoinedStr() | ast.Tuple() | ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
+                pass
+            case ast.BinOp(op=ast.Add()) | ast.BinOp(op=ast.Mult() | ast.Sub()) if is_number or _is_added(outer):
+                pass
+            case ast.BinOp(op=ast.Div() | ast.FloorDiv(), left=left) if is_number:
+                if not any(each is node for each in walk(left)):
+                    return False
+            case ast.Call(func=func) if not any(each is node for each in walk(func)):
+                name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+                if name in ("round", "int", "float", "str"):
+                    continue
+                return name in _PRINTS and isinstance(tree.parents[outer], ast.Expr)
+            case _:
+                return False
+    return False
+
+
+def _is_added(node: ast.AST) -> bool:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add)
+
+
+def _renamed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | None:
+    owner = _query(tree, call, "cuda")
+    if not owner:
+        return None
+    new = function.deprecated.rpartition(".")[2]
+    edit = ReplaceExpression(tree.path, tree.span(call.func), f"{owner}.{new}")
+    return Fix(f"call `{new}`, the name of `{function.name.rpartition('.')[2]}` since PyTorch 1.4", (edit,))
+
+
+def _reason(tree: SourceTree, call: ast.Call, function: CudaFunction) -> str:
+    if function.name in _OBJECTS:
+        return _OBJECTS[function.name]
+    if isinstance(tree.parents[call], ast.Expr):
+        return "its line has other statements, or the file does not name torch.cuda"
+    return _USED

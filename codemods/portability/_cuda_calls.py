@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from codemods.portability._cuda_api import CudaFunction, cuda_function
+from codemods.portability._cuda_features import is_feature
 from codemods.portability._torch_names import indentation, is_guarded, named, stands_alone
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
@@ -15,6 +16,8 @@ __all__ = ["CudaCall", "cuda_calls"]
 
 # Functions whose namesakes work on every accelerator; those for memory depend on its allocator.
 _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
+# A function for all devices, here with a type of CUDA.
+_DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _USED = "its value is used, and no other device has one"
 _CONTEXT = "a context of a CUDA device: the code inside must run without it on other devices"
@@ -66,7 +69,9 @@ def _called(tree: SourceTree, node: ast.AST) -> CudaFunction | None:
     if not isinstance(node, ast.Call) or ".cuda" not in tree.text:
         return None
     name = named(tree, node.func)
-    return cuda_function(name) if name.startswith("torch.cuda.") else None
+    if name == _DEFAULT_TYPE.name and any("cuda" in tree.source(argument) for argument in node.args):
+        return _DEFAULT_TYPE
+    return cuda_function(name) if name.startswith("torch.cuda.") and not is_feature(name) else None
 
 
 def _matters(tree: SourceTree, node: ast.AST) -> bool:
@@ -117,7 +122,7 @@ def _guarded(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> F
     condition = "torch.accelerator.is_available()" if everywhere else f"{_query(tree, calls[0], 'cuda')}.is_available()"
     unit, edits = indentation(tree), list[Edit]()
     for call, name in zip(calls, names, strict=True):
-        function = cuda_function(name)
+        function = _called(tree, call)
         assert function is not None
         code = tree.source(call)
         if everywhere:
@@ -141,6 +146,8 @@ def _namesake(name: str, targets: PortTargets) -> str:
 def _query(tree: SourceTree, call: ast.Call, module: str) -> str:
     """Return the text by which a call names ``torch.cuda`` (``torch`` without ``module``); empty if it does not."""
     func = call.func
+    if named(tree, func) == _DEFAULT_TYPE.name:
+        return f"{tree.source(func.value)}.cuda" if isinstance(func, ast.Attribute) and module else ""
     if isinstance(func, ast.Attribute):
         owner = func.value if module else getattr(func.value, "value", None)
         if owner is not None and named(tree, owner) == ("torch.cuda" if module else "torch"):

@@ -60,9 +60,9 @@ def own_names(tree: SourceTree) -> dict[str, str]:
     return tree.derived(_names).imported
 
 
-def replaced_names(tree: SourceTree) -> frozenset[str]:
-    """Return the names that a file binds in other ways than by imports, too."""
-    return frozenset(tree.derived(_names).bound)
+def replaced_names(tree: SourceTree) -> dict[str, int]:
+    """Return the names that a file binds in other ways than by imports, and how often."""
+    return tree.derived(_names).bound
 
 
 def named(tree: SourceTree, node: ast.AST) -> str:

@@ -11,7 +11,7 @@ import click
 
 from devfix.cli._errors import CommandError
 from devfix.cli._output import check_output
-from devfix.model import Severity
+from devfix.model import PortTargets, Severity
 from devfix.report import Mode
 
 if TYPE_CHECKING:
@@ -58,6 +58,10 @@ class Request:
     exit_non_zero_on_fix: bool = False
     add_ignore: bool = False
     proof: ProofRequest | None = None
+    targets: PortTargets | None = None
+    baseline: str | None = None
+    update_baseline: bool = False
+    lists_settings: bool = False
 
     @classmethod
     def of(

@@ -93,6 +93,14 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
         else:
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
+    if request.lists_settings and scope is None:
+        from devfix.cli._cuda_settings import settings_notes
+
+        outcome = replace(outcome, notes=(*outcome.notes, *settings_notes(request.paths, settings)))
+    if request.baseline is not None:
+        from devfix.cli._baseline import held_to_baseline
+
+        outcome = held_to_baseline(outcome, [file.path for file in files], request.baseline, request.update_baseline)
     if request.add_ignore:
         outcome = _ignored(outcome, files, writes=request.mode is Mode.APPLY)
         return View(_report(request, outcome, problems), SourceTexts(outcome.patch, files), Outcome()), None
@@ -169,6 +177,7 @@ def _settings(request: Request) -> Settings:
         exclude=request.exclude,
         severity=request.severity,
         unsafe_fixes=request.unsafe_fixes,
+        targets=request.targets,
     )
 
 

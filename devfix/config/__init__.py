@@ -144,6 +144,7 @@ def override(
     exclude: Sequence[str] = (),
     severity: Severity | None = None,
     unsafe_fixes: bool = False,
+    targets: PortTargets | None = None,
 ) -> Settings:
     """Return ``settings`` with the flags of one run.
 
@@ -164,6 +165,8 @@ def override(
         settings = replace(settings, exclude=(*settings.exclude, *_from_here(exclude, settings.root)))
     if severity is not None:
         settings = replace(settings, severity=severity)
+    if targets is not None:
+        settings = replace(settings, targets=targets)
     return replace(settings, unsafe_fixes=settings.unsafe_fixes or unsafe_fixes)
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["SUFFIXES", "Discovery", "discover", "excluded", "left_out", "load"]
 
 SUFFIXES = (".py", ".pyw", NOTEBOOK)
-_SUFFIXES_IN_BYTES = tuple(suffix.encode() for suffix in SUFFIXES)
 _SKIPPED_FOLDERS = frozenset(
     {
         *{".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox", ".pytest_cache"},
@@ -50,8 +49,10 @@ class Discovery:
     outside: tuple[str, ...] = ()
 
 
-def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Discovery:
-    """Return the files that ``paths`` stand for.
+def discover(
+    paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".", suffixes: tuple[str, ...] = SUFFIXES
+) -> Discovery:
+    """Return the files that ``paths`` stand for: in a folder, those with one of the suffixes.
 
     ``exclude`` are gitignore patterns relative to ``root``; like ``.gitignore``, they apply to files found in a folder,
     not to a file given by name.  A missing path and a folder without Python files are problems.  A link in a folder is
@@ -64,7 +65,7 @@ def discover(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".")
         project = ""
         if os.path.isdir(path):
             project = own_root(path)
-            names = [name for name in _in_folder(path) if wanted(name)]
+            names = [name for name in _in_folder(path, suffixes) if wanted(name)]
             if not names:
                 problems.append(Problem(path, "no Python files here", hint="are they excluded or ignored by git?"))
             candidates = [(True, name) for name in names]
@@ -156,15 +157,15 @@ class _Excluder:
         return relative.startswith("../") or not self.spec.match_file(relative)
 
 
-def _in_folder(folder: str) -> Iterator[str]:
-    """Return the Python files under ``folder``, with names that begin with it (``.`` is omitted)."""
-    listed = _listed_by_git(folder)
-    for relative in _walk(folder) if listed is None else listed:
+def _in_folder(folder: str, suffixes: tuple[str, ...]) -> Iterator[str]:
+    """Return the files with a suffix under ``folder``, with names that begin with it (``.`` is omitted)."""
+    listed = _listed_by_git(folder, suffixes)
+    for relative in _walk(folder, suffixes) if listed is None else listed:
         yield relative if folder == "." else os.path.join(folder, relative)
 
 
-def _listed_by_git(folder: str) -> list[str] | None:
-    """Return the files that git lists; ``None`` outside a repository, without git, or for an ignored folder.
+def _listed_by_git(folder: str, suffixes: tuple[str, ...]) -> list[str] | None:
+    """Return the files with a suffix that git lists; ``None`` outside a repository, without git, or if it is ignored.
 
     Submodules and nested repositories are skipped, as git does; name them to include them.
     """
@@ -190,10 +191,11 @@ def _listed_by_git(folder: str) -> list[str] | None:
     if done.returncode or not done.stdout:
         return None
     head = b"" if inside == "." else os.fsencode(inside) + b"/"
+    ends = tuple(suffix.encode() for suffix in suffixes)
     names = {
         os.fsdecode(name[len(head) :]).replace("/", os.sep)
         for name in done.stdout.split(b"\0")
-        if name.startswith(head) and name.endswith(_SUFFIXES_IN_BYTES)
+        if name.startswith(head) and name.endswith(ends)
     }
     environments: dict[str, bool] = {}
     return [
@@ -221,8 +223,8 @@ def _is_environment(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
-def _walk(folder: str) -> list[str]:
-    """Return the Python files under ``folder``, by its .gitignore files and those above it in the repository.
+def _walk(folder: str, suffixes: tuple[str, ...]) -> list[str]:
+    """Return the files with a suffix under ``folder``, by its .gitignore files and those above it in the repository.
 
     Links to folders are not followed, which also ends loops of links.
     """
@@ -245,7 +247,7 @@ def _walk(folder: str) -> list[str]:
         )
         for name in files:
             full = os.path.join(current, name)
-            if name.endswith(SUFFIXES) and os.path.isfile(full) and not _ignored(full, near):
+            if name.endswith(suffixes) and os.path.isfile(full) and not _ignored(full, near):
                 found.append(os.path.relpath(full, top))
     return sorted(found)
 

@@ -37,6 +37,11 @@ REWRITES = [
         id="several-lines",
     ),
     pytest.param(
+        "torch.set_default_tensor_type('torch.cuda.FloatTensor')\n",
+        IF + "    torch.set_default_tensor_type('torch.cuda.FloatTensor')\n",
+        id="default-type",
+    ),
+    pytest.param(
         "torch.cuda.reset_max_memory_allocated()\n",
         IF + "    torch.cuda.reset_peak_memory_stats()\n",
         id="deprecated-statement",
@@ -63,6 +68,7 @@ UNCHANGED = [
     pytest.param("def f(x):\n    if not x.is_cuda:\n        return\n    torch.cuda.synchronize()\n", id="left-early"),
     pytest.param("try:\n    torch.cuda.synchronize()\nexcept RuntimeError:\n    pass\n", id="tried"),
     pytest.param("use = torch.cuda.is_available() and torch.cuda.get_device_capability()[0] > 7\n", id="and"),
+    pytest.param("torch.set_default_tensor_type(torch.FloatTensor)\n", id="default-type-of-the-cpu"),
     pytest.param("torch = load()\ntorch.cuda.synchronize()\n", id="another-torch"),
 ]
 

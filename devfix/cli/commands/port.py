@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
 
 from devfix.cli._options import selection_options
+from devfix.model import PortTargets
 
 __all__ = ["command"]
 
@@ -20,30 +22,82 @@ def _without_selection(function: Any) -> Any:
     return function
 
 
+def _devices(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
+    """Return the devices of ``--to`` in the order of :class:`PortTargets`, with the CPU and CUDA."""
+    given = value.lower().replace(",", " ").split()
+    known = PortTargets.DEVICES
+    wrong = next((each for each in given if each not in known), None)
+    if wrong is not None or not given:
+        raise click.BadParameter(f"{wrong or value!r} is none of {', '.join(known)}", context, parameter)
+    return tuple(each for each in known if each in given or each in ("cpu", "cuda"))
+
+
+def _release(context: click.Context, parameter: click.Parameter, value: str | None) -> tuple[int, int] | None:
+    """Return major and minor version of ``--target-torch``."""
+    if value is None:
+        return None
+    match = re.fullmatch(r"(\d+)\.(\d+)(?:\.\d+)*", value)
+    if match is None:
+        raise click.BadParameter(f"{value!r} is no release of PyTorch such as 2.4", context, parameter)
+    return int(match[1]), int(match[2])
+
+
 @click.command("port", short_help="Let programs that require CUDA run on other machines.")
 @_without_selection
 @selection_options
 @click.option("--diff", is_flag=True, help="Print a diff to standard output instead of writing files.")
 @click.option("--check", is_flag=True, help="Report places that require CUDA, without writing files.")
-def command(diff: bool, check: bool, **given: Any) -> None:
+@click.option(
+    "--to",
+    default="cpu,cuda",
+    callback=_devices,
+    metavar="DEVICES",
+    help="Comma-separated devices: cpu, cuda, mps, xpu (default: cpu,cuda, which are always included).",
+)
+@click.option(
+    "--target-torch",
+    callback=_release,
+    metavar="VERSION",
+    help="Oldest release of PyTorch that must run the programs (default: the one that the project requires, or 2.4).",
+)
+@click.option(
+    "--baseline",
+    metavar="FILE",
+    help="With --check, report only files with more places per rule than FILE counts.",
+)
+@click.option("--update-baseline", is_flag=True, help="Write FILE: the first counts, or lower ones.")
+def command(diff: bool, check: bool, to: tuple[str, ...], target_torch: tuple[int, int] | None, **given: Any) -> None:
     """Let programs that require CUDA run on machines without it (default: the current directory).
 
     \b
     Examples:
       devfix port --diff
-      devfix port train.py models/
+      devfix port train.py models/ --to cpu,cuda,mps
       devfix port --check --since main
+      devfix port --check --baseline port.txt
 
     Each program gets one device: CUDA if it is available, and the CPU otherwise. With CUDA it computes the same as
-    before. This is a preview: .cuda(), .to("cuda"), device="cuda" and torch.device("cuda") are ported, or listed with
-    the reason. Functions of torch.cuda, its mixed precision, NCCL, options and settings are neither ported nor listed.
+    before. What is not ported is listed with the reason; settings in YAML and JSON are listed, too.
     """
     from devfix.cli._request import Request
     from devfix.cli._session import run
     from devfix.cli._watch import watch
     from devfix.report import Mode
 
+    if given["update_baseline"] and given["baseline"] is None:
+        raise click.UsageError("--update-baseline requires --baseline FILE.")
+    if given["baseline"] is not None:
+        _check_baseline(check, diff, given)
     given |= {"select": _RULES, "extend_select": (), "ignore": (), "severity": None}
-    mode = Mode.PREVIEW if diff or check else Mode.APPLY
+    given |= {"targets": PortTargets(to, target_torch), "lists_settings": True}
+    mode = Mode.CHECK if given["baseline"] is not None else Mode.PREVIEW if diff or check else Mode.APPLY
     request = Request.of(mode, diff=diff, **given)
     click.get_current_context().exit(watch(request) if request.watch else run(request))
+
+
+def _check_baseline(check: bool, diff: bool, given: dict[str, Any]) -> None:
+    if not check or diff:
+        raise click.UsageError("--baseline requires --check: it counts what the working tree has, and edits nothing.")
+    for name in ("since", "staged"):
+        if given[name]:
+            raise click.UsageError(f"--baseline cannot be combined with --{name}: it counts the places of whole files.")

@@ -1,0 +1,75 @@
+"""The literal NCCL backend of process groups."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from codemods.portability._torch_names import is_guarded, named, own_names
+from devfix.model import Fix, ReplaceExpression
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Backend", "nccl_backends"]
+
+_OPTION = re.compile(r"-{0,2}(?:\w+[-_])?backend")
+_SETS_VISIBLE = "CUDA_VISIBLE_DEVICES"
+_CHOICE = '{literal} if torch.cuda.is_available() else "gloo"'
+
+
+@dataclass(frozen=True, eq=False)
+class Backend:
+    """A literal ``"nccl"``; ``reason`` says why it stays."""
+
+    tree: SourceTree
+    node: ast.Constant
+    fix: Fix | None = None
+    reason: str = ""
+
+
+def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
+    """Yield the literals of a file that choose NCCL whatever the device is."""
+    if "nccl" not in tree.text:
+        return
+    for node in sorted(_literals(tree), key=tree.span):
+        if is_guarded(tree, node):
+            continue
+        reason = ""
+        if own_names(tree).get("torch") != "torch":
+            reason = "the file does not import torch"
+        elif _sets_devices_later(tree, node):
+            reason = f"{_SETS_VISIBLE} is set later, which must precede the first query for CUDA"
+        code = _CHOICE.format(literal=tree.source(node))
+        fix = Fix("use Gloo without CUDA", (ReplaceExpression(tree.path, tree.span(node), code),))
+        yield Backend(tree, node, None if reason else fix, reason)
+
+
+def _literals(tree: SourceTree) -> Iterator[ast.Constant]:
+    for node in tree.nodes:
+        if not isinstance(node, ast.Call):
+            continue
+        keywords = {each.arg: each.value for each in node.keywords}
+        value: ast.expr | None = None
+        if named(tree, node.func) in ("torch.distributed.init_process_group", "torch.distributed.new_group"):
+            is_first = named(tree, node.func).endswith("init_process_group")
+            value = keywords.get("backend", node.args[0] if node.args and is_first else None)
+        elif isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+            names = [each.value for each in node.args if isinstance(each, ast.Constant)]
+            if any(isinstance(name, str) and _OPTION.fullmatch(name) for name in names):
+                value = keywords.get("default")
+        if isinstance(value, ast.Constant) and value.value == "nccl":
+            yield value
+
+
+def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:
+    """Return whether an assignment below, or anywhere for an option, selects the devices that are visible."""
+    if _SETS_VISIBLE not in tree.text:
+        return False
+    call = tree.parents[tree.parents[node]] if isinstance(tree.parents[node], ast.keyword) else tree.parents[node]
+    is_option = isinstance(call, ast.Call) and not named(tree, call.func)
+    return any(
+        _SETS_VISIBLE in tree.source(stmt.targets[0]) and (is_option or stmt.lineno > node.lineno)
+        for stmt in tree.nodes
+        if isinstance(stmt, ast.Assign)
+    )

@@ -1,0 +1,91 @@
+"""Options and fields for a device whose default is CUDA."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codemods.portability._device_choice import device_choice
+from codemods.portability._torch_names import named, own_names
+from devfix.model import Fix, PortTargets, ReplaceExpression
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["CudaDefault", "cuda_defaults"]
+
+_DEVICE = re.compile(r"-{0,2}(?:\w+[-_])?device")
+_CUDA = re.compile(r"cuda(?::\d+)?")
+_DECLARES = ("add_argument", "option")
+_EARLY_WORDS = ("CUDA_VISIBLE_DEVICES", "multiprocessing")  # settings and forks that must precede the first query
+_EARLY = "the program selects devices or forks, which must precede the first query for CUDA"
+_NO_TORCH = "the file does not import torch"
+_UNREACHED = "no program among the checked files reads this default"
+
+
+@dataclass(frozen=True, eq=False)
+class CudaDefault:
+    """A literal CUDA device that is the default of an option or field; ``reason`` says why it stays."""
+
+    tree: SourceTree
+    node: ast.Constant
+    name: str
+    fix: Fix | None = None
+    reason: str = ""
+
+
+def cuda_defaults(trees: Sequence[SourceTree], targets: PortTargets, is_library: bool) -> Iterator[CudaDefault]:
+    """Yield the defaults of a program's files."""
+    is_early = any(word in tree.text for word in _EARLY_WORDS for tree in trees)
+    for tree in trees:
+        if "cuda" not in tree.text:
+            continue
+        for name, node in sorted(_defaults(tree), key=lambda found: tree.span(found[1])):
+            reason = _NO_TORCH if own_names(tree).get("torch") != "torch" else _EARLY if is_early else ""
+            if not reason and is_library:
+                reason = _UNREACHED
+            yield CudaDefault(tree, node, name, None if reason else _fix(tree, node, targets), reason)
+
+
+def _fix(tree: SourceTree, node: ast.Constant, targets: PortTargets) -> Fix:
+    literal = tree.source(node)
+    code = device_choice(targets)
+    if node.value != "cuda":
+        code = f'{literal} if torch.cuda.is_available() else "cpu"'
+    return Fix("let the default follow what is available", (ReplaceExpression(tree.path, tree.span(node), code),))
+
+
+def _defaults(tree: SourceTree) -> Iterator[tuple[str, ast.Constant]]:
+    for node in tree.nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args, keywords=keywords) if (
+                name in _DECLARES
+            ):
+                names = [each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+                option = next((each for each in names if _DEVICE.fullmatch(each)), None)
+                for keyword in keywords:
+                    if option and keyword.arg == "default" and _is_cuda(keyword.value):
+                        yield option, keyword.value
+            case ast.ClassDef(body=body) if _is_dataclass(tree, node):
+                for stmt in body:
+                    if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
+                        value = _default_of(stmt.value)
+                        name = tree.source(stmt.target)
+                        if _DEVICE.fullmatch(name) and _is_cuda(value):
+                            yield name, value
+
+
+def _default_of(value: ast.expr) -> ast.expr:
+    """Return the default of a dataclass's field."""
+    if isinstance(value, ast.Call):
+        return next((each.value for each in value.keywords if each.arg == "default"), value)
+    return value
+
+
+def _is_cuda(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
+
+
+def _is_dataclass(tree: SourceTree, node: ast.ClassDef) -> bool:
+    functions = [each.func if isinstance(each, ast.Call) else each for each in node.decorator_list]
+    return any(named(tree, each) == "dataclasses.dataclass" for each in functions)

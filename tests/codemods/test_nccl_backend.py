@@ -1,0 +1,60 @@
+"""DEV814 by example: process groups that always use NCCL."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile
+
+CODE = "DEV814"
+HEAD = "import os\nimport torch\nimport torch.distributed as dist\n\n"
+CHOICE = '"nccl" if torch.cuda.is_available() else "gloo"'
+
+
+def reported(tmp_path, text: str):
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    return fixpoint.check([file], Settings(select=(CODE,), root=str(tmp_path))).resolutions
+
+
+def test_the_backend_follows_what_is_available(repair):
+    before = HEAD + 'def main(rank):\n    dist.init_process_group(backend="nccl", rank=rank)\n\nmain(0)\n'
+    after = HEAD + f"def main(rank):\n    dist.init_process_group(backend={CHOICE}, rank=rank)\n\nmain(0)\n"
+
+    assert repair(CODE, before) == after
+    assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(HEAD + 'dist.init_process_group("gloo")\n', id="gloo"),
+        pytest.param(HEAD + 'dist.init_process_group("cpu:gloo,cuda:nccl")\n', id="both"),
+        pytest.param(HEAD + 'use_cuda = True\nif use_cuda:\n    dist.init_process_group("nccl")\n', id="guarded"),
+        pytest.param(HEAD + 'init_process_group("nccl")\n', id="another-function"),
+    ],
+)
+def test_left_alone(text, tmp_path):
+    assert reported(tmp_path, text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        pytest.param(
+            'import torch.distributed as dist\ndist.init_process_group("nccl")\n',
+            "the file does not import torch",
+            id="no-torch",
+        ),
+        pytest.param(
+            HEAD + 'dist.init_process_group("nccl")\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n',
+            "CUDA_VISIBLE_DEVICES is set later",
+            id="set-later",
+        ),
+    ],
+)
+def test_what_stays_is_listed_with_the_reason(text, reason, tmp_path):
+    (resolution,) = reported(tmp_path, text)
+    assert not resolution.finding.fixes
+    assert resolution.finding.reason.startswith(reason)

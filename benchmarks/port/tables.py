@@ -78,7 +78,7 @@ def _row(pair: Pair, trial: Trial) -> str:
     sides = [trial.runs[side]["cpu"] for side in ("before", "devfix", "maintainers") if side in trial.runs]
     ported = trial.runs["devfix"]
     return _line(
-        f"{pair.repository}: {pair.style}",
+        f"{pair.name}: {pair.style} ({pair.repository})",
         pair.before[:9],
         pair.after[:9] or "–",
         ", ".join("–" if each is None else str(each) for each in counted),
@@ -86,8 +86,14 @@ def _row(pair: Pair, trial: Trial) -> str:
         _mark(ported["cuda"]),
         _mark(ported.get("mps", "")),
         _mark(ported.get("xpu", "")),
-        f"yes: {trial.losses} losses" if trial.is_proved else "no",
+        _proof(trial),
     )
+
+
+def _proof(trial: Trial) -> str:
+    if not trial.is_proved:
+        return "no"
+    return f"yes: {trial.losses} losses" if trial.losses else "yes: outputs"
 
 
 def _mark(ending: str) -> str:

@@ -107,4 +107,4 @@ def test_a_made_up_pair_is_ported_proved_and_compared(tmp_path, monkeypatch):
     assert trial.losses == 3
     assert trial.runs["maintainers"] == {"cpu": "ok"}
     assert totals([(pair, trial)]).startswith("1 of 1 programs are ported and proved (100 %)")
-    assert "someone/something: a loss" in markdown([(pair, trial)], "2.0", ())
+    assert "made: a loss (someone/something)" in markdown([(pair, trial)], "2.0", ())

@@ -203,6 +203,16 @@ def editors(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def inspector(session: nox.Session) -> None:
+    """Test `devfix mcp` with the command line of the MCP inspector, which npm installs."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    folder, package = session.create_tmp(), "@modelcontextprotocol/inspector"
+    session.run("npm", "install", "--prefix", folder, "--ignore-scripts", f"{package}@0.15.0", external=True)
+    program = str(Path(folder, "node_modules", ".bin", "mcp-inspector").resolve())
+    session.run("pytest", "tests/agents/test_inspector.py", *session.posargs, env={"DEVFIX_INSPECTOR": program})
+
+
+@nox.session(default=False)
 def conformance(session: nox.Session) -> None:
     """Compare the simulator with recordings of a CUDA build: every operator, with each argument moved in turn."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -109,6 +109,10 @@ class Output:
             from devfix.cli._verifying import show_proof
 
             show_proof(view.proof, self.verbosity, stderr=is_data or on_stderr)
+        if view.matrix is not None and not is_told:
+            from devfix.report.runs import matrix, verdict
+
+            matrix.show(view.matrix, verdict.console(stderr=is_data or on_stderr))
 
     def _data(self, view: View) -> bytes:
         if FORMATS[self.name].is_text:
@@ -164,6 +168,10 @@ def _plain_text(view: View, verbosity: int, statistics: bool) -> bytes:
     text.show(view.report, verbosity, console, view.texts, _lines(view) if statistics else None)
     if view.proof is not None:
         buffer.write(verdict.sentence(view.proof) + "\n")
+    if view.matrix is not None:
+        from devfix.report.runs import matrix
+
+        buffer.write(matrix.sentence(view.matrix) + "\n")
     return buffer.getvalue().encode("utf-8", "backslashreplace")
 
 

@@ -16,7 +16,7 @@ from devfix.cli._errors import CommandError
 if TYPE_CHECKING:
     from devfix.verify.experiment import Experiment
 
-__all__ = ["format_option", "print_run", "require_jinja2"]
+__all__ = ["format_option", "print_run", "require_jinja2", "write_page"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -50,6 +50,12 @@ def require_jinja2(option: str) -> None:
     """Raise :class:`CommandError` if jinja2, which ``option`` requires, is not installed."""
     if find_spec("jinja2") is None:
         raise CommandError(f"{option} requires jinja2: pip install 'devfix[report]'")
+
+
+def write_page(path: str, content: str) -> None:
+    """Write an HTML page to a file."""
+    with open(path, "wb") as file:
+        file.write(content.encode("utf-8", "backslashreplace"))
 
 
 def print_run(found: _Run, output_format: str, *, text: str, json: str, html: str) -> None:

@@ -81,15 +81,17 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
         files, problems, scope = limit_to_changes(request, settings, files, problems)
     analyze = fixpoint.check if request.mode is Mode.CHECK or request.add_ignore else fixpoint.apply
     outcome = analyze(files, settings, request.jobs, cache=cache, scope=scope, progress=told)
-    proof = None
+    proof, matrix = None, None
     if request.proof is not None:
-        from devfix.cli._verifying import prove_outcome
+        from devfix.cli._verifying import prove_outcome, prove_port
 
         def again(without: Sequence[Finding]) -> Outcome:
             return fixpoint.apply(files, settings, request.jobs, without=without, scope=scope, progress=told)
 
         if tracing is not None:
             outcome, proof = tracing.repair(outcome, again, told)
+        elif request.proof.machines:
+            outcome, matrix = prove_port(outcome, again, request.proof, told)
         else:
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
@@ -116,7 +118,7 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     if request.mode is Mode.APPLY:
         outcome, files = relocated(outcome, files)
         preview, texts = Outcome(), SourceTexts(Patch(), files)  # remaining findings have no fix
-    view = View(_report(request, outcome, problems), texts, preview, proof, request.paths, arguments())
+    view = View(_report(request, outcome, problems), texts, preview, proof, request.paths, arguments(), matrix=matrix)
     if FORMATS[request.output_format].has_head:
         view = replace(view, about=about(view.root))
     return view, filtered

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -13,19 +13,23 @@ from click.core import ParameterSource
 
 from devfix.cli._agents import AGENT
 from devfix.cli._errors import CommandError
-from devfix.cli._output_pages import print_run, require_jinja2
+from devfix.cli._machines import named_machines, report_matrix
+from devfix.cli._output_pages import print_run, require_jinja2, write_page
 
 if TYPE_CHECKING:
     from devfix.cli._progress import Progress
     from devfix.model import Finding, Outcome
     from devfix.verify.experiment import Experiment
+    from devfix.verify.matrix import Machine, Matrix
     from devfix.verify.result import Proof
 
 __all__ = [
+    "GivenPatch",
     "ProofRequest",
     "ScriptCommand",
     "convert_run_errors",
     "prove_outcome",
+    "prove_port",
     "run_options",
     "show_proof",
     "take_run_options",
@@ -195,12 +199,14 @@ class ProofRequest:
         args: the script's arguments.
         limits: the run options.
         trace: whether ``--trace`` was given.
+        machines: the machines of ``port --verify``; the script is then the first of the arguments.
 
     """
 
     args: tuple[str, ...]
     limits: dict[str, Any]
     trace: bool = False
+    machines: tuple[Machine, ...] = ()
 
     def script(self, paths: tuple[str, ...]) -> str:
         """Return the script, the first path that is not a directory.
@@ -209,6 +215,8 @@ class ProofRequest:
             click.UsageError: all paths are directories.
 
         """
+        if self.machines:
+            return self.args[0]
         option = "--trace" if self.trace else "--verify"
         script = next((path for path in paths if not os.path.isdir(path)), None)
         if script is None:
@@ -219,8 +227,9 @@ class ProofRequest:
 
     def prepare(self, paths: tuple[str, ...]) -> Experiment:
         """Return the experiment for the script among the paths."""
+        args = self.args[1:] if self.machines else self.args
         with convert_run_errors():
-            return prepare_experiment(self.script(paths), self.args, keep=False, **self.limits)
+            return prepare_experiment(self.script(paths), args, keep=False, **self.limits)
 
 
 def take_run_options(
@@ -243,7 +252,7 @@ def take_run_options(
     if wanted:
         return ProofRequest(args, limits, trace)
     for name in _LIMITS:
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+        if context.get_parameter_source(name) not in (ParameterSource.DEFAULT, None):  # None: not of this command
             option = next(each for each in context.command.params if each.name == name)
             raise click.UsageError(f"{option.opts[-1]} requires --verify or --trace.")
     return None
@@ -273,6 +282,20 @@ def prove_outcome(
     return found.outcome, Proof(experiment, found.verdict, found.changes)
 
 
+def prove_port(
+    outcome: Outcome, again: Callable[[Sequence[Finding]], Outcome], request: ProofRequest, progress: Progress
+) -> tuple[Outcome, Matrix | None]:
+    """Return the outcome without edits unless the script is good on all machines, and the runs."""
+    from devfix.verify.subset import prove_on_machines
+
+    if not outcome.patch.files:
+        return outcome, None
+    experiment = request.prepare(())
+    experiment.report = progress.of_runs()
+    with convert_run_errors():
+        return prove_on_machines(experiment, request.machines, outcome, again)
+
+
 def show_proof(proof: Proof, verbosity: int, *, stderr: bool) -> None:
     """Print a proof to standard output or standard error."""
     from devfix.report.runs import verdict
@@ -284,50 +307,96 @@ def show_proof(proof: Proof, verbosity: int, *, stderr: bool) -> None:
 
 
 def verify(
-    script: str, args: tuple[str, ...], patched: str | None, output_format: str, page: str | None, **given: Any
+    script: str,
+    args: tuple[str, ...],
+    patch: GivenPatch,
+    machines: str | None,
+    output_format: str,
+    page: str | None,
+    **given: Any,
 ) -> int:
-    """Verify fixes of a script, print the proof, and return the exit code."""
-    from devfix.cli._interrupts import interruptible
+    """Verify fixes of a script on one device or on several machines, print the result, and return the exit code."""
     from devfix.cli._progress import progress
-    from devfix.verify import patches
     from devfix.verify.result import Proof
 
     if output_format == "html" or page is not None:
         require_jinja2("--output-format html" if output_format == "html" else "--html")
-    with interruptible(), convert_run_errors(), progress() as told:
-        experiment = prepare_experiment(script, args, **given)
-        experiment.report = told.of_runs()
-        notes: tuple[str, ...] = ()
-        if patched is not None:
-            changes = patches.read_patch(experiment.project, patched)
-        else:
-            outcome = patches.outcome_for(experiment.project, progress=told)
-            changes, notes = patches.changes_of(experiment.project, outcome), patches.unfixed_notes(outcome)
-        proof = Proof(experiment, experiment.prove(changes), changes, notes)
-        if page is not None:
-            from devfix.cli._invocation import about
-            from devfix.report.runs import verdict_html
+    named = None if machines is None else named_machines(machines)
+    with ExitStack() as open_trees, convert_run_errors():
+        with progress() as told:
+            experiment = prepare_experiment(script, args, **given)
+            experiment.report = told.of_runs()
+            changes, notes = patch.read(experiment, open_trees, told)
+            if named is not None:
+                from devfix.verify.matrix import run_matrix
 
-            content = verdict_html.page(proof, about(experiment.project.root))
-            with open(page, "wb") as file:
-                file.write(content.encode("utf-8", "backslashreplace"))
+                matrix = replace(run_matrix(experiment, named, changes), notes=notes)
+            else:
+                proof = Proof(experiment, experiment.prove(changes), changes, notes)
+        if named is not None:
+            return report_matrix(matrix, output_format, page, _command_after(matrix.is_good, matrix, patch))
+        return _report(proof, output_format, page, patch)
+
+
+@dataclass(frozen=True)
+class GivenPatch:
+    """The patch to verify: a path or diff, the edits since a revision, or by default the result of ``apply``."""
+
+    path: str | None = None
+    since: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.path is not None and self.since is not None:
+            raise click.UsageError("--patched and --since exclude each other.")
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the patch was given, so that its files are written already."""
+        return self.path is not None or self.since is not None
+
+    def read(
+        self, experiment: Experiment, open_trees: ExitStack, told: Progress
+    ) -> tuple[dict[str, bytes], tuple[str, ...]]:
+        """Return the new contents of files, and notes; ``experiment`` gets the original of a revision."""
+        from devfix.verify import patches
+        from devfix.verify.sandbox.revision import tree_at
+
+        project = experiment.project
+        if self.path is not None:
+            return patches.read_patch(project, self.path), ()
+        if self.since is not None:
+            tree, changes = open_trees.enter_context(tree_at(project.root, self.since, experiment.allow_read))
+            experiment.project = project._replace(tree=tree)
+            return changes, ()
+        outcome = patches.outcome_for(project, progress=told)
+        return patches.changes_of(project, outcome), patches.unfixed_notes(outcome)
+
+
+def _report(proof: Proof, output_format: str, page: str | None, patch: GivenPatch) -> int:
+    """Print a proof, and return the exit code."""
+    if page is not None:
+        from devfix.cli._invocation import about
+        from devfix.report.runs import verdict_html
+
+        write_page(page, verdict_html.page(proof, about(proof.experiment.project.root)))
     if output_format == AGENT:
         from devfix.report.runs import verdict_agent
 
-        click.echo(verdict_agent.dumps(proof, _next_command(proof, is_given=patched is not None)), nl=False)
+        command = _command_after(proof.verdict.good, proof, patch)
+        click.echo(verdict_agent.dumps(proof, command), nl=False)
         return proof.exit_code
     print_run(proof, output_format, text="verdict", json="verdict", html="verdict_html")
     return proof.exit_code
 
 
-def _next_command(proof: Proof, *, is_given: bool) -> str:
-    """Return the command that follows a verdict; ``is_given`` says that the patch was, so its files are written."""
+def _command_after(is_good: bool, result: Proof | Matrix, patch: GivenPatch) -> str:
+    """Return the command that follows a verdict."""
     from devfix.report.agent.next_command import shell_line
 
-    project = proof.experiment.project
+    project = result.experiment.project
     script = project.shown(project.script)
-    if proof.verdict.good:
-        is_written = is_given or not proof.changed
-        paths = [project.shown(str(project.root / path)) for path in proof.changed]
+    if is_good:
+        is_written = patch.is_given or not result.changed
+        paths = [project.shown(str(project.root / path)) for path in result.changed]
         return "" if is_written else shell_line(["apply", *dict.fromkeys([script, *paths])])
-    return shell_line(["trace", script, "--", *proof.experiment.args])
+    return shell_line(["trace", script, "--", *result.experiment.args])

@@ -17,8 +17,8 @@ _SECTION = """\
 
 - If a program fails with a device error (`Expected all tensors to be on the same device` and the like), pipe its output
   into `devfix diagnose --output-format agent`, and run the command that the last line names.
-- Before a change of devices is done: `devfix verify SCRIPT --output-format agent -- ARGS` proves it without a GPU. Only
-  `fixed` and `no-error` are good verdicts.
+- Before a change of devices is done, prove it without a GPU: `devfix verify SCRIPT --since HEAD --output-format agent
+  -- ARGS`. Only `fixed` and `no-error` are good verdicts.
 """
 
 

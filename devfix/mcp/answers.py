@@ -11,7 +11,18 @@ from pydantic import BaseModel, Field
 
 from devfix.report.agent.lines import cut
 
-__all__ = ["Applied", "Cause", "Checked", "Diagnosed", "Finding", "PageOfText", "Run", "Verified", "page_of"]
+__all__ = [
+    "Applied",
+    "Cause",
+    "Checked",
+    "Diagnosed",
+    "Finding",
+    "MachineRun",
+    "PageOfText",
+    "Run",
+    "Verified",
+    "page_of",
+]
 
 #: Findings or causes in one answer.
 MOST_ITEMS = 20
@@ -117,14 +128,26 @@ class Run(BaseModel):
     failure: str | None
 
 
+class MachineRun(BaseModel):
+    """A machine, before and after the patch."""
+
+    machine: str
+    simulated: bool
+    before: str | None = Field(description="how the original ended; null if the patch changes nothing")
+    after: str
+    compared: str = Field(description="losses of the patched script, compared with the reference")
+    good: bool
+
+
 class Verified(BaseModel):
     """The verdict on a patch."""
 
-    verdict: str
+    verdict: str = Field(description="fixed and no-error are good; of several machines, portable")
     proved: bool
     reason: str
     device: str
     runs: list[Run]
+    machines: list[MachineRun] = Field(description="one for each of the machines that were named")
     differences: list[str] = Field(description="output that differs from the reference")
     next: str
 

@@ -101,16 +101,28 @@ def create(folders: Folders, *, may_run: bool) -> MCPServer:
         script: _Script,
         arguments: _Arguments = [],  # noqa: B006
         patched: Annotated[str, Field(description="patched script or folder (default: what apply would write)")] = "",
+        diff: Annotated[str, Field(description="or the patch as a unified diff", max_length=1_000_000)] = "",
+        since: Annotated[str, Field(description="or the commit since which you edited the files: HEAD")] = "",
         device: Annotated[
             str, Field(description="machine", pattern="^(auto|cuda|mps|xpu|sim|sim:mps|sim:xpu|cpu)$")
         ] = "auto",
+        machines: Annotated[
+            list[str],
+            Field(
+                description="compare several instead: cpu, cuda, 2xcuda, mps, xpu; simulated if absent", max_length=16
+            ),
+        ] = [],  # noqa: B006
         max_steps: Annotated[int, Field(description="optimizer steps of each run; 0: all", ge=0)] = 0,
         timeout: _Seconds = 120,
     ) -> Verified:
-        """Run a script in a sandbox, before and after a patch, and compare losses and output."""
-        options = ["--device", device, "--timeout", str(timeout)]
+        """Run a script in a sandbox, before and after a patch or your edits, and compare losses and output."""
+        if sum(map(bool, (patched, diff, since))) > 1:
+            raise ToolError("give one of patched, diff and since")
+        options = ["--on", ",".join(machines)] if machines else ["--device", device]
+        options += ["--timeout", str(timeout)]
         options += ["--max-steps", str(max_steps)] if max_steps else []
-        return await _told(tools.verify(script, arguments, patched, options, _beat(context)))
+        options += ["--since", since] if since else []
+        return await _told(tools.verify(script, arguments, patched, diff, options, _beat(context)))
 
     @server.tool(annotations=_READS)
     async def explain(

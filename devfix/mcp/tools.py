@@ -15,6 +15,7 @@ from devfix.mcp.answers import (
     Checked,
     Diagnosed,
     Finding,
+    MachineRun,
     PageOfText,
     Run,
     Verified,
@@ -151,7 +152,7 @@ class Tools:
         )
 
     async def verify(
-        self, script: str, arguments: Sequence[str], patched: str, options: Sequence[str], beat: Beat
+        self, script: str, arguments: Sequence[str], patched: str, diff: str, options: Sequence[str], beat: Beat
     ) -> Verified:
         """Prove the edits of a script by running it."""
         self._must_be_allowed()
@@ -159,8 +160,12 @@ class Tools:
         words = ["verify", str(target), *options, "--output-format", "json"]
         if patched:
             words += ["--patched", str(self.folders.find(patched))]
-        done = await run_command([*words, "--", *arguments], self.folders.root_of(target), beat)
+        elif diff:
+            words += ["--patched", "-"]
+        done = await run_command([*words, "--", *arguments], self.folders.root_of(target), beat, diff)
         report = json.loads(done.text)
+        if "machines" in report:
+            return _verified_on_machines(report)
         differences = report["outputs"]["differences"]
         proved = report["exit_code"] == 0
         return Verified(
@@ -169,6 +174,7 @@ class Tools:
             reason=cut(report["reason"]),
             device=report["device"],
             runs=[_run(name, run) for name, run in report["runs"].items()],
+            machines=[],
             differences=[cut(json.dumps(each, ensure_ascii=False)) for each in differences[:_MOST_DIFFERENCES]],
             next="nothing to do" if proved else "change the patch, or call explain with the failure's message",
         )
@@ -238,6 +244,39 @@ def _no_error(told: str) -> Diagnosed:
         usual_causes=[],
         next="nothing to do",
     )
+
+
+def _verified_on_machines(report: dict[str, Any]) -> Verified:
+    rows = report["machines"]
+    bad = [f"{row['machine']}: {row['difference']}" for row in rows if row["difference"] and not row["good"]]
+    return Verified(
+        verdict="portable" if report["portable"] else "not-portable",
+        proved=report["portable"],
+        reason=cut(report["summary"]),
+        device=", ".join(row["machine"] for row in rows),
+        runs=[],
+        machines=[
+            MachineRun(
+                machine=row["machine"],
+                simulated=row["simulated"],
+                before=None if row["before"] is None else _ending(row["before"]),
+                after=_ending(row["after"]),
+                compared=row["compared"],
+                good=row["good"],
+            )
+            for row in rows
+        ],
+        differences=[cut(each) for each in bad[:_MOST_DIFFERENCES]],
+        next="nothing to do" if report["portable"] else "change the patch, or call explain with a failure's message",
+    )
+
+
+def _ending(run: dict[str, Any]) -> str:
+    failure = run["failure"]
+    if failure is None:
+        return cut(run["outcome"])
+    where = "" if failure["path"] is None else f"{failure['path']}:{failure['line']}: "
+    return cut(f"{where}{failure['type']}: {failure['message']}")
 
 
 def _run(name: str, run: dict[str, Any]) -> Run:

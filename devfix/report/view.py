@@ -14,6 +14,7 @@ from devfix.report.summary import Report
 
 if TYPE_CHECKING:
     from devfix.report.suggestions import Suggestions
+    from devfix.verify.matrix import Matrix
     from devfix.verify.result import Proof
 
 __all__ = ["View"]
@@ -31,6 +32,7 @@ class View:
         paths: the files and folders that were named.
         arguments: the command line, without the program's name; empty if it is not known.
         about: the command behind the report, for pages.
+        matrix: the runs on several machines; None if nothing was run.
 
     """
 
@@ -41,6 +43,7 @@ class View:
     paths: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     about: About = UNKNOWN
+    matrix: Matrix | None = None
     _names: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -110,6 +110,25 @@ class Experiment:
             traced = self._traced_run(changes, at_most, timeline=timeline)
         return traced
 
+    def run_once(self, device: str, changes: Mapping[str, bytes] | None, name: str) -> Run:
+        """Run the script once on a device.
+
+        Args:
+            device: ``sim``, ``unchecked``, ``cpu`` or the type of a real device.
+            changes: new contents of files, by their path within the project.
+            name: the name of the run, for :attr:`report`.
+
+        Raises:
+            devfix.verify.RunError: the run could not be made.
+
+        """
+        self.report(name)
+        made = self._run(device, device, changes, self.limits.timeout)
+        if not self.torchrun and expects_torchrun(made):
+            self.torchrun = True
+            made = self._run(device, device, changes, self.limits.timeout)
+        return made
+
     def run_for_device_map(self) -> Run:
         """Run the script on the device until the first optimizer steps, and record the device of every tensor.
 
@@ -132,12 +151,29 @@ class Experiment:
         timeline: bool = False,
     ) -> Run:
         self.report("original/device" if changes is None else "patched/device")
+        seconds = min(self.limits.timeout, at_most)
+        first = "sim" if self.device == "cpu" else self.device
+        return self._run(
+            self.device, first, changes, seconds, provenance=True, device_map=device_map, timeline=timeline
+        )
+
+    def _run(
+        self,
+        device: str,
+        setup_device: str,
+        changes: Mapping[str, bytes] | None,
+        seconds: float,
+        *,
+        provenance: bool = False,
+        device_map: bool = False,
+        timeline: bool = False,
+    ) -> Run:
         return run(
             self.project.module or self.project.script,
             self.args,
-            self.device,
-            self.project.root,
-            min(self.limits.timeout, at_most),
+            device,
+            self.project.original,
+            seconds,
             self.limits.memory_mb,
             self.python,
             max_steps=self.limits.max_steps,
@@ -145,7 +181,7 @@ class Experiment:
             module=self.project.module is not None,
             setup=self.setup,
             setup_script=self.setup_script,
-            setup_device="sim" if self.device == "cpu" else self.device,
+            setup_device=setup_device,
             start=self.project.start,
             changes=changes,
             keep=self.keep,
@@ -154,15 +190,15 @@ class Experiment:
             compiled=self.compiled,
             disk_mb=self.limits.disk_mb,
             allow_read=self.allow_read,
-            provenance=True,
+            provenance=provenance,
             device_map=device_map,
             timeline=timeline,
         )
 
     def _prove(self, changes: Mapping[str, bytes], existing_runs: Mapping[str, Run]) -> Verdict:
         return prove(
-            self.project.root,
-            self.project.root,
+            self.project.original,
+            self.project.original,
             self.project.module or self.project.script,
             self.args,
             timeout=self.limits.timeout,

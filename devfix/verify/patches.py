@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING
 
 from devfix import sources
 from devfix.model import Status
+from devfix.vcs import hunks
+from devfix.vcs.git import GitError
+from devfix.vcs.patching import apply_diff
 from devfix.verify.project import Project
 from devfix.verify.records import RunError
 from devfix.verify.sandbox import SKIPPED_FOLDERS
@@ -31,18 +35,25 @@ __all__ = [
 
 Changes = dict[str, bytes]
 
+_DIFFS = (".diff", ".patch")
+
 
 def read_patch(project: Project, patched_path: str) -> Changes:
-    """Return the changes between the project and a patched file or folder.
+    """Return the changes between the project and a patched file or folder, or those of a unified diff.
 
     A file replaces the script.  A folder replaces the project, or the parent folder of the script that contains the
-    script under the same relative path; its files override the project's, and no file is deleted.
+    script under the same relative path; its files override the project's, and no file is deleted.  A file whose name
+    ends with ``.diff`` or ``.patch``, and ``-`` for standard input, is a diff.
 
     Raises:
-        RunError: the file or folder does not exist, or the folder does not contain the script.
+        RunError: the file or folder does not exist, the folder does not contain the script, or the diff does not apply.
 
     """
     path = Path(patched_path)
+    if patched_path == "-":
+        return _patched_by(project, sys.stdin.buffer.read().decode("utf-8", "surrogateescape"), "standard input")
+    if path.is_file() and path.suffix in _DIFFS:
+        return _patched_by(project, path.read_bytes().decode("utf-8", "surrogateescape"), patched_path)
     if path.is_file():
         pairs = {project.script: path}
     elif path.is_dir():
@@ -57,6 +68,20 @@ def read_patch(project: Project, patched_path: str) -> Changes:
         if not original.is_file() or original.read_bytes() != content:
             changes[name] = content
     return changes
+
+
+def _patched_by(project: Project, diff: str, name: str) -> Changes:
+    """Return what a diff makes of the project's files; its paths are those of the project or of the current folder."""
+    paths = [file.path for file in hunks.read(diff) if file.path]
+    if not paths:
+        raise RunError(f"{name}: no unified diff")
+    here = Path.cwd().resolve()
+    base = next((base for base in (project.root, here) if all((base / path).is_file() for path in paths)), project.root)
+    try:
+        patched = apply_diff(base, diff, paths)
+        return {str((base / path).relative_to(project.root)): content for path, content in patched.items()}
+    except (GitError, ValueError) as error:
+        raise RunError(f"{name} does not apply to {base}: {error}") from error
 
 
 def _counterpart(project: Project, folder: Path) -> str:

@@ -29,6 +29,7 @@ class Project(NamedTuple):
         script: the script's path within it.
         start: the working directory: relative to ``root``, or an absolute path outside it, which is not copied.
         module: the module's name if the script starts as ``python -m`` does; else None.
+        tree: the folder that is copied instead of ``root`` if the original is not in the working tree; else None.
 
     """
 
@@ -36,6 +37,12 @@ class Project(NamedTuple):
     script: str
     start: str
     module: str | None = None
+    tree: Path | None = None
+
+    @property
+    def original(self) -> Path:
+        """The folder with the files before the patch."""
+        return self.root if self.tree is None else self.tree
 
     @property
     def starts_outside(self) -> bool:

@@ -8,10 +8,11 @@ from itertools import combinations
 
 from devfix.model import Finding, Outcome, Patch, Resolution, Status
 from devfix.verify.experiment import Experiment
+from devfix.verify.matrix import Machine, Matrix, run_matrix
 from devfix.verify.patches import Changes, changes_of, program_files
 from devfix.verify.verdict import Verdict
 
-__all__ = ["MAX_ATTEMPTS", "Proved", "prove_subset"]
+__all__ = ["MAX_ATTEMPTS", "Proved", "prove_on_machines", "prove_subset"]
 
 MAX_ATTEMPTS = 16
 
@@ -82,6 +83,39 @@ def prove_subset(experiment: Experiment, outcome: Outcome, apply_without: ApplyW
     reasons.update(dict.fromkeys(edits, reason))
     empty = replace(outcome, patch=Patch())
     return Proved(_with_reasons(empty, reasons), first, changes_of(experiment.project, outcome))
+
+
+def prove_on_machines(
+    experiment: Experiment, machines: Sequence[Machine], outcome: Outcome, apply_without: ApplyWithout
+) -> tuple[Outcome, Matrix | None]:
+    """Run a script with a patch on several machines, and drop the patch unless all runs are good.
+
+    Args:
+        experiment: the script to run.
+        machines: the machines.
+        outcome: the engine's outcome with all edits.
+        apply_without: returns the engine's outcome without the edits for the given findings.
+
+    Returns:
+        The outcome with the edits in files that the script imports if every machine is good, else without edits; and
+        the runs, None if there were no edits.
+
+    Raises:
+        devfix.verify.RunError: a run could not be made, or the patch changes files outside the project.
+
+    """
+    reasons = _unreached_reasons(experiment, outcome)
+    if reasons:
+        outcome = apply_without(list(reasons))
+    edits = _edits(outcome)
+    if not edits:
+        return _with_reasons(outcome, reasons), None
+    matrix = run_matrix(experiment, machines, changes_of(experiment.project, outcome))
+    if not matrix.is_good:
+        bad = ", ".join(row.machine.name for row in matrix.rows if not row.is_good)
+        reasons.update(dict.fromkeys(edits, f"nothing was written, because the script fails or differs on {bad}"))
+        outcome = replace(outcome, patch=Patch())
+    return _with_reasons(outcome, reasons), matrix
 
 
 def _edits(outcome: Outcome) -> list[Finding]:

@@ -143,6 +143,32 @@ def test_a_script_is_run_and_diagnosed(project):
     assert "device=device" in found["diff"]["text"]
 
 
+def test_verify_proves_a_diff(project):
+    old, new = "torch.ones(8, 4)", "torch.ones(8, 4, device=device)"
+    line = "    loss = model({}).pow(2).mean()"
+    diff = f"--- a/train.py\n+++ b/train.py\n@@ -8 +8 @@\n-{line.format(old)}\n+{line.format(new)}\n"
+    given = {"script": "train.py", "diff": diff}
+
+    proved, refused = calls(project, ("verify", given), ("verify", {**given, "since": "HEAD"}), words=["--allow-run"])
+
+    assert proved.structured_content["verdict"] == "fixed"
+    assert told(refused).endswith("give one of patched, diff and since")
+
+
+def test_verify_compares_machines(project):
+    given = {"script": "train.py", "machines": ["cpu", "cuda"]}
+
+    (answer,) = calls(project, ("verify", given), words=["--allow-run"])
+
+    found = answer.structured_content
+    assert (found["verdict"], found["proved"]) == ("portable", True)
+    assert [(row["machine"], row["compared"]) for row in found["machines"]] == [
+        ("cpu", "same losses"),
+        ("cuda", "same losses"),
+    ]
+    assert found["machines"][1]["before"].startswith("train.py:8: RuntimeError: Expected all tensors")
+
+
 @pytest.mark.parametrize("call", [("verify", {"script": "train.py"}), ("diagnose", {"script": "train.py"})])
 def test_nothing_runs_unless_it_is_allowed(project, call):
     (project / "train.py").write_text("open('ran', 'w')\n")

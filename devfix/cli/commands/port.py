@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import click
 
+from devfix.cli._machines import machines_of
 from devfix.cli._options import selection_options
+from devfix.cli._verifying import run_options, take_run_options
 from devfix.model import PortTargets
 
 __all__ = ["command"]
 
+_SCRIPT = "devfix.ported_script"  # key in ``click.Context.meta``: the script, and its arguments
 _RULES = ("DEV81", "DEV501")  # programs without a choice of device, and places that contradict the choice
 
 
@@ -42,7 +46,26 @@ def _release(context: click.Context, parameter: click.Parameter, value: str | No
     return int(match[1]), int(match[2])
 
 
-@click.command("port", short_help="Let programs that require CUDA run on other machines.")
+def _without_device(function: Any) -> Any:
+    """Remove the options that choose one device: ``--to`` names the machines."""
+    function.__click_params__ = [each for each in function.__click_params__ if each.name not in ("device", "devices")]
+    return function
+
+
+class _Port(click.Command):
+    """With ``--verify``, the words after '--' are the script and its arguments, not paths."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        end = args.index("--") if "--" in args else len(args)
+        if "--verify" in args[:end]:
+            ctx.meta[_SCRIPT] = tuple(args[end + 1 :])
+            args = args[:end]
+            if not ctx.meta[_SCRIPT]:
+                raise click.UsageError("--verify requires a script: devfix port . --verify -- SCRIPT ARGS.", ctx)
+        return super().parse_args(ctx, args)
+
+
+@click.command("port", cls=_Port, short_help="Let programs that require CUDA run on other machines.")
 @_without_selection
 @selection_options
 @click.option("--diff", is_flag=True, help="Print a diff to standard output instead of writing files.")
@@ -66,13 +89,24 @@ def _release(context: click.Context, parameter: click.Parameter, value: str | No
     help="With --check, report only files with more places per rule than FILE counts.",
 )
 @click.option("--update-baseline", is_flag=True, help="Write FILE: the first counts, or lower ones.")
-def command(diff: bool, check: bool, to: tuple[str, ...], target_torch: tuple[int, int] | None, **given: Any) -> None:
+@click.option(
+    "--verify",
+    is_flag=True,
+    help="Run SCRIPT ARGS, the words after '--', on each of the devices of --to, before and after, and write the edits"
+    " only if it completes everywhere with the same losses. The options below apply to these runs.",
+)
+@_without_device
+@run_options
+def command(
+    diff: bool, check: bool, verify: bool, to: tuple[str, ...], target_torch: tuple[int, int] | None, **given: Any
+) -> None:
     """Let programs that require CUDA run on machines without it (default: the current directory).
 
     \b
     Examples:
       devfix port --diff
       devfix port train.py models/ --to cpu,cuda,mps
+      devfix port . --verify -- train.py --epochs 1
       devfix port --check --since main
       devfix port --check --baseline port.txt
 
@@ -88,11 +122,16 @@ def command(diff: bool, check: bool, to: tuple[str, ...], target_torch: tuple[in
         raise click.UsageError("--update-baseline requires --baseline FILE.")
     if given["baseline"] is not None:
         _check_baseline(check, diff, given)
+    context = click.get_current_context()
+    given |= {"device": "auto", "devices": 1}
+    proof = take_run_options(context, given, context.meta.get(_SCRIPT, ()), wanted=verify)
+    if proof is not None:
+        proof = replace(proof, machines=machines_of(to))
     given |= {"select": _RULES, "extend_select": (), "ignore": (), "severity": None}
     given |= {"targets": PortTargets(to, target_torch), "lists_settings": True}
     mode = Mode.CHECK if given["baseline"] is not None else Mode.PREVIEW if diff or check else Mode.APPLY
-    request = Request.of(mode, diff=diff, **given)
-    click.get_current_context().exit(watch(request) if request.watch else run(request))
+    request = Request.of(mode, diff=diff, proof=proof, **given)
+    context.exit(watch(request) if request.watch else run(request))
 
 
 def _check_baseline(check: bool, diff: bool, given: dict[str, Any]) -> None:

@@ -30,7 +30,7 @@ def next_command(view: View) -> str:
         )
     if report.remaining:
         return shell_line(["explain", report.remaining[0].finding.code])
-    if report.outcome.patch.files and view.proof is None:
+    if report.outcome.patch.files and view.proof is None and view.matrix is None:
         script = next((path for path in view.paths if os.path.isfile(path)), "SCRIPT")
         return shell_line(["verify", script, "--", "ARGS"])
     return ""

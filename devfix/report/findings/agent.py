@@ -42,6 +42,10 @@ def _lines(view: View) -> Iterator[str]:
         from devfix.report.runs.verdict import sentence
 
         yield f"verdict {cut(sentence(view.proof))}"
+    if view.matrix is not None:
+        from devfix.report.runs.matrix_agent import machine_lines
+
+        yield from machine_lines(view.matrix)
     yield last_line(report.summary(), next_command(view))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devfix.report.agent.lines import cut, hunk_lines, last_line, text_of
+from devfix.report.runs.run_patch import old_content
 from devfix.report.runs.verdict import cells, difference_lines, sentence
 
 if TYPE_CHECKING:
@@ -31,9 +32,8 @@ def _lines(proof: Proof, command: str) -> Iterator[str]:
         yield f"{name}: {cut(', '.join(values))}"
     yield from (f"output: {cut(line)}" for line in difference_lines(proof))
     yield from (f"note: {cut(remark)}" for remark in proof.remarks)
-    root = proof.experiment.project.root
     texts = [
-        (path, text_of(path, (root / path).read_bytes()), text_of(path, new))
+        (path, text_of(path, old_content(proof, path)), text_of(path, new))
         for path, new in sorted(proof.changes.items())
     ]
     yield from hunk_lines(texts, "--output-format json")

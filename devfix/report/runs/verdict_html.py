@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.model import FileChange, Patch
-from devfix.report import terminal_diff
 from devfix.report.diffs import diff_view
 from devfix.report.head import UNKNOWN, About, Head, Total, counted
 from devfix.report.html import render_page
 from devfix.report.runs.chart import chart
 from devfix.report.runs.curves import curves
 from devfix.report.runs.run_head import run_facts, run_title
+from devfix.report.runs.run_patch import patch_bytes, patch_text
 from devfix.report.runs.run_rows import run_rows
-from devfix.vcs import unified_diff
 
 if TYPE_CHECKING:
     from devfix.verify.result import Proof
@@ -46,7 +44,7 @@ def page(proof: Proof, about: About = UNKNOWN) -> str:
         chart=chart(curves(proof)),
         differences=proof.output_differences[:_MAX_DIFFERENCES],
         more=max(0, len(proof.output_differences) - _MAX_DIFFERENCES),
-        diff=diff_view(_diff(proof), _patch(proof)),
+        diff=diff_view(patch_text(proof), patch_bytes(proof)),
         failures=[(name, failure) for name in proof.rows if (failure := runs[name].failure) is not None],
     )
 
@@ -82,26 +80,3 @@ def _totals(proof: Proof) -> Iterator[Total]:
             "bad" if differences else "good",
         )
     yield Total("file changed" if len(proof.changed) == 1 else "files changed", f"{len(proof.changed):,}")
-
-
-def _patch(proof: Proof) -> bytes:
-    """Return the patch as ``git apply`` takes it."""
-    root = proof.experiment.project.root
-    changes = (FileChange(str(root / name), _old(proof, name), proof.changes[name]) for name in proof.changed)
-    return unified_diff.unified(Patch(tuple(changes)))
-
-
-def _diff(proof: Proof) -> str:
-    """Return the patch as a unified diff for terminals."""
-    lines: list[str] = []
-    for name in proof.changed:
-        lines.extend(terminal_diff.lines(name, _old(proof, name), proof.changes[name]))
-    return "\n".join(lines)
-
-
-def _old(proof: Proof, name: str) -> bytes:
-    """Return the bytes of a file before the patch; none if the patch creates it."""
-    try:
-        return (proof.experiment.project.root / name).read_bytes()
-    except FileNotFoundError:
-        return b""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.portability._torch_names import is_guarded, named, own_names
+from codemods.portability._torch_names import is_guarded, must_ask_late, named, own_names
 from devfix.model import Fix, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
@@ -39,7 +39,7 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
         if own_names(tree).get("torch") != "torch":
             reason = "the file does not import torch"
         elif _sets_devices_later(tree, node):
-            reason = f"{_SETS_VISIBLE} is set later, which must precede the first query for CUDA"
+            reason = "the program selects devices or forks later, which must precede the first query for CUDA"
         code = _CHOICE.format(literal=tree.source(node))
         fix = Fix("use Gloo without CUDA", (ReplaceExpression(tree.path, tree.span(node), code),))
         yield Backend(tree, node, None if reason else fix, reason)
@@ -64,12 +64,12 @@ def _literals(tree: SourceTree) -> Iterator[ast.Constant]:
 
 def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:
     """Return whether an assignment below, or anywhere for an option, selects the devices that are visible."""
-    if _SETS_VISIBLE not in tree.text:
-        return False
     call = tree.parents[tree.parents[node]] if isinstance(tree.parents[node], ast.keyword) else tree.parents[node]
     is_option = isinstance(call, ast.Call) and not named(tree, call.func)
+    if is_option:
+        return must_ask_late(tree)
     return any(
-        _SETS_VISIBLE in tree.source(stmt.targets[0]) and (is_option or stmt.lineno > node.lineno)
+        _SETS_VISIBLE in tree.source(stmt.targets[0]) and stmt.lineno > node.lineno
         for stmt in tree.nodes
         if isinstance(stmt, ast.Assign)
     )

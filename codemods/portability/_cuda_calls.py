@@ -18,16 +18,17 @@ __all__ = ["CudaCall", "cuda_calls"]
 _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
 # A function for all devices, here with a type of CUDA.
 _DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
+_RENAMED_SINCE = (1, 4)  # https://github.com/pytorch/pytorch/releases/tag/v1.4.0
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _USED = "its value is used, and no other device has one"
-_CONTEXT = "a context of a CUDA device: the code inside must run without it on other devices"
+_STREAM = "streams exist with CUDA only: other devices must run this code without them"
 _OBJECTS = {
-    "torch.cuda.Stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.Event": "events of CUDA: measure the time with time.perf_counter() on other devices",
-    "torch.cuda.ExternalStream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.current_stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.default_stream": "streams of CUDA: the code around them must run without on other devices",
-    "torch.cuda.device": _CONTEXT,
+    "torch.cuda.Stream": _STREAM,
+    "torch.cuda.Event": "events exist with CUDA only: other devices can measure time with time.perf_counter()",
+    "torch.cuda.ExternalStream": _STREAM,
+    "torch.cuda.current_stream": _STREAM,
+    "torch.cuda.default_stream": _STREAM,
+    "torch.cuda.device": "it selects a CUDA device: other devices must run this code without it",
 }
 
 
@@ -44,29 +45,30 @@ class CudaCall:
 
 def cuda_calls(tree: SourceTree, targets: PortTargets) -> Iterator[CudaCall]:
     """Yield the calls of a file that must change, in its order."""
-    found = [(node, function) for node in tree.nodes if (function := _called(tree, node)) and _matters(tree, node)]
+    found = [
+        (node, function)
+        for node in tree.nodes
+        if isinstance(node, ast.Call) and (function := _called(tree, node)) and _matters(tree, node)
+    ]
     found.sort(key=lambda pair: tree.span(pair[0]))
     grouped: dict[ast.stmt, Fix] = {}
     for group in _groups(tree, [node for node, _ in found if _is_statement(tree, node)]):
-        fix = _guarded(tree, group, targets)
-        grouped.update((tree.statement(node), fix) for node in group)
+        shared = _guarded(tree, group, targets)
+        grouped.update((tree.statement(node), shared) for node in group)
     for node, function in found:
-        guarded = is_guarded(tree, node)
-        if function.deprecated and (guarded or not function.requires_cuda):
+        if is_guarded(tree, node) or not function.requires_cuda:
+            if not function.deprecated or targets.release < _RENAMED_SINCE:
+                continue
             fix = _renamed(tree, node, function)
-            yield CudaCall(tree, node, function, fix, "" if fix else _reason(tree, node, function))
-        elif guarded or not function.requires_cuda:
-            continue
-        elif (fix := grouped.get(tree.statement(node))) is not None and _is_statement(tree, node):
-            yield CudaCall(tree, node, function, fix)
-        elif (printed := _printed(tree, node, function)) is not None:
-            yield CudaCall(tree, node, function, printed)
+        elif _is_statement(tree, node):
+            fix = grouped[tree.statement(node)]
         else:
-            yield CudaCall(tree, node, function, reason=_reason(tree, node, function))
+            fix = _printed(tree, node, function)
+        yield CudaCall(tree, node, function, fix, _reason(tree, node, function) if fix is None else "")
 
 
-def _called(tree: SourceTree, node: ast.AST) -> CudaFunction | None:
-    if not isinstance(node, ast.Call) or ".cuda" not in tree.text:
+def _called(tree: SourceTree, node: ast.Call) -> CudaFunction | None:
+    if "cuda" not in tree.text:
         return None
     name = named(tree, node.func)
     if name == _DEFAULT_TYPE.name and any("cuda" in tree.source(argument) for argument in node.args):
@@ -127,7 +129,7 @@ def _guarded(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> F
         code = tree.source(call)
         if everywhere:
             code = f"{_namesake(name, targets)}{code[len(tree.source(call.func)) :]}"
-        elif function.deprecated:
+        elif function.deprecated and targets.release >= _RENAMED_SINCE:
             code = f"{function.deprecated}{code[len(tree.source(call.func)) :]}"
         lines = (f"{unit}{code}",) if edits else (f"if {condition}:", f"{unit}{code}")
         edits.append(ReplaceStatement(tree.path, tree.span(tree.statement(call)), lines))

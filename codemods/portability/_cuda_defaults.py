@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.portability._device_choice import device_choice
-from codemods.portability._torch_names import named, own_names
+from codemods.portability._torch_names import must_ask_late, named, own_names
 from devfix.model import Fix, PortTargets, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
@@ -17,7 +17,6 @@ __all__ = ["CudaDefault", "cuda_defaults"]
 _DEVICE = re.compile(r"-{0,2}(?:\w+[-_])?device")
 _CUDA = re.compile(r"cuda(?::\d+)?")
 _DECLARES = ("add_argument", "option")
-_EARLY_WORDS = ("CUDA_VISIBLE_DEVICES", "multiprocessing")  # settings and forks that must precede the first query
 _EARLY = "the program selects devices or forks, which must precede the first query for CUDA"
 _NO_TORCH = "the file does not import torch"
 _UNREACHED = "no program among the checked files reads this default"
@@ -36,7 +35,7 @@ class CudaDefault:
 
 def cuda_defaults(trees: Sequence[SourceTree], targets: PortTargets, is_library: bool) -> Iterator[CudaDefault]:
     """Yield the defaults of a program's files."""
-    is_early = any(word in tree.text for word in _EARLY_WORDS for tree in trees)
+    is_early = any(map(must_ask_late, trees))
     for tree in trees:
         if "cuda" not in tree.text:
             continue
@@ -64,15 +63,14 @@ def _defaults(tree: SourceTree) -> Iterator[tuple[str, ast.Constant]]:
                 names = [each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
                 option = next((each for each in names if _DEVICE.fullmatch(each)), None)
                 for keyword in keywords:
-                    if option and keyword.arg == "default" and _is_cuda(keyword.value):
-                        yield option, keyword.value
+                    if option and keyword.arg == "default" and (literal := _cuda(keyword.value)):
+                        yield option, literal
             case ast.ClassDef(body=body) if _is_dataclass(tree, node):
                 for stmt in body:
                     if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
-                        value = _default_of(stmt.value)
                         name = tree.source(stmt.target)
-                        if _DEVICE.fullmatch(name) and _is_cuda(value):
-                            yield name, value
+                        if _DEVICE.fullmatch(name) and (literal := _cuda(_default_of(stmt.value))):
+                            yield name, literal
 
 
 def _default_of(value: ast.expr) -> ast.expr:
@@ -82,8 +80,10 @@ def _default_of(value: ast.expr) -> ast.expr:
     return value
 
 
-def _is_cuda(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
+def _cuda(node: ast.expr) -> ast.Constant | None:
+    """Return a literal CUDA device; ``None`` for other expressions."""
+    is_cuda = isinstance(node, ast.Constant) and isinstance(node.value, str) and _CUDA.fullmatch(node.value)
+    return node if is_cuda and isinstance(node, ast.Constant) else None
 
 
 def _is_dataclass(tree: SourceTree, node: ast.ClassDef) -> bool:

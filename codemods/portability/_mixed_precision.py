@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.portability._cuda_api import cuda_function
 from codemods.portability._torch_names import named, own_names, replaced_names
-from devfix.model import Edit, PortTargets, ReplaceExpression, ReplaceStatement
+from devfix.model import AddKeyword, Edit, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.bindings import in_scope
 from devfix.syntax.tree import SourceTree, walk
 
@@ -40,7 +40,7 @@ class AmpUse:
     node: ast.expr
     name: str
     root: str
-    edit: Edit | None = None
+    edits: tuple[Edit, ...] = ()
     reason: str = ""
 
 
@@ -54,16 +54,16 @@ def amp_uses(tree: SourceTree, targets: PortTargets) -> Iterator[tuple[AmpUse, t
         groups.setdefault(_import_of(tree, use.root), []).append(use)
     for stmt, group in groups.items():
         if stmt is None:  # uses of torch.cuda.amp.autocast and the like, whose import stays
-            yield from ((use, (use.edit,) if use.edit else ()) for use in group)
+            yield from ((use, use.edits) for use in group)
             continue
         import_edit, reason = _import_edit(tree, stmt, targets)
-        stays = next((use for use in group if use.edit is None), None)
+        stays = next((use for use in group if not use.edits), None)
         if stays is not None:
             reason = f"line {tree.span(stays.node).line} needs the import as it is"
         if import_edit is None or stays is not None:
-            yield from ((replace(use, edit=None, reason=use.reason or reason), ()) for use in group)
+            yield from ((replace(use, edits=(), reason=use.reason or reason), ()) for use in group)
         else:
-            edits = (import_edit, *(use.edit for use in group if use.edit is not None))
+            edits = (import_edit, *(edit for use in group for edit in use.edits))
             yield from ((use, edits) for use in group)
 
 
@@ -98,17 +98,20 @@ def _use(tree: SourceTree, node: ast.Name | ast.Attribute, name: str, targets: P
         func = f"{root}.{name}"
     parent = tree.parents[node]
     if isinstance(parent, ast.Call) and parent.func is node:
+        if parent.lineno != parent.end_lineno:
+            edits = _call_in_lines(tree, parent, name, func)
+            return replace(use, edits=edits, reason="" if edits else "its arguments take several lines")
         code, reason = _call(tree, parent, name, func, targets)
-        return replace(use, edit=_replaced(tree, parent, code), reason=reason)
+        return replace(use, edits=_replaced(tree, parent, code), reason=reason)
     if name.startswith("custom_") and _is_decorator(tree, node):
-        return replace(use, edit=_replaced(tree, node, f"{func}({_DEVICE_TYPE})"))
+        return replace(use, edits=_replaced(tree, node, f"{func}({_DEVICE_TYPE})"))
     if name == "GradScaler" and _is_type(tree, node):
-        return replace(use, edit=_replaced(tree, node, func))
+        return replace(use, edits=_replaced(tree, node, func))
     return replace(use, reason="it is passed on, and its arguments differ from those of torch.amp")
 
 
-def _replaced(tree: SourceTree, node: ast.AST, code: str) -> Edit | None:
-    return ReplaceExpression(tree.path, tree.span(node), code) if code else None
+def _replaced(tree: SourceTree, node: ast.AST, code: str) -> tuple[Edit, ...]:
+    return (ReplaceExpression(tree.path, tree.span(node), code),) if code else ()
 
 
 def _is_decorator(tree: SourceTree, node: ast.AST) -> bool:
@@ -136,11 +139,22 @@ def _is_type(tree: SourceTree, node: ast.AST) -> bool:
 
 
 # --- calls ----------------------------------------------------------------------------------------------------------
+def _call_in_lines(tree: SourceTree, call: ast.Call, name: str, func: str) -> tuple[Edit, ...]:
+    """Return the edits of a call over several lines, which keep its lines; empty if arguments have no names."""
+    is_mixed = name == "autocast" and _needs_type(tree, {each.arg for each in call.keywords})
+    if call.args or not call.keywords or is_mixed:
+        return ()
+    keyword = "device" if name == "GradScaler" else "device_type"
+    return (*_replaced(tree, call.func, func), AddKeyword(tree.path, tree.span(call), keyword, _CUDA))
+
+
+def _needs_type(tree: SourceTree, given: Collection[str | None]) -> bool:
+    """Return whether the type must be written out, as the file may use another one around the call."""
+    return "dtype" not in given and ("bfloat16" in tree.text or "set_autocast" in tree.text)
+
+
 def _call(tree: SourceTree, call: ast.Call, name: str, func: str, targets: PortTargets) -> tuple[str, str]:
     """Return the code of a call of ``torch.amp``, or the reason why there is none."""
-    source = tree.source(call)
-    if "#" in source:
-        return "", "the call contains a comment"
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return "", "its arguments are passed as a list"
     if name.startswith("custom_"):
@@ -156,7 +170,7 @@ def _call(tree: SourceTree, call: ast.Call, name: str, func: str, targets: PortT
     keywords += _given(tree, call.keywords)
     known: dict[str, ast.expr] = {**values} | {each.arg: each.value for each in call.keywords if each.arg}
     has_mapping = any(each.arg is None for each in call.keywords)
-    if name == "autocast" and "dtype" not in known and ("bfloat16" in tree.text or "set_autocast" in tree.text):
+    if name == "autocast" and _needs_type(tree, known):
         if own_names(tree).get("torch") != "torch" or has_mapping:
             return "", "inside another autocast, the type of torch.amp.autocast is that of the outer one"
         keywords.append("dtype=torch.float16")

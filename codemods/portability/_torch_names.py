@@ -12,6 +12,7 @@ __all__ = [
     "indentation",
     "is_guarded",
     "leaves",
+    "must_ask_late",
     "named",
     "own_names",
     "replaced_names",
@@ -63,6 +64,12 @@ def own_names(tree: SourceTree) -> dict[str, str]:
 def replaced_names(tree: SourceTree) -> dict[str, int]:
     """Return the names that a file binds in other ways than by imports, and how often."""
     return tree.derived(_names).bound
+
+
+def must_ask_late(tree: SourceTree) -> bool:
+    """Return whether a query for CUDA when a file starts may be too early: before it selects devices, or forks."""
+    text = tree.text
+    return "CUDA_VISIBLE_DEVICES" in text or ("multiprocessing" in text and "spawn" not in text)
 
 
 def named(tree: SourceTree, node: ast.AST) -> str:

@@ -94,8 +94,8 @@ def test_left_alone(text, tmp_path):
     ("text", "reason"),
     [
         pytest.param("x.to(torch.cuda.current_device())\n", "its value is used", id="a-device"),
-        pytest.param("stream = torch.cuda.Stream()\n", "streams of CUDA", id="stream"),
-        pytest.param("with torch.cuda.device(1):\n    pass\n", "a context of a CUDA device", id="context"),
+        pytest.param("stream = torch.cuda.Stream()\n", "streams exist with CUDA only", id="stream"),
+        pytest.param("with torch.cuda.device(1):\n    pass\n", "it selects a CUDA device", id="context"),
         pytest.param("for _ in range(3): torch.cuda.synchronize()\n", "its line has other statements", id="one-line"),
         pytest.param("print(1 / torch.cuda.mem_get_info()[0])\n", "its value is used", id="a-divisor"),
         pytest.param('print(f"{torch.cuda.get_device_name():>20}")\n', "its value is used", id="a-format"),

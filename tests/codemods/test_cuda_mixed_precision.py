@@ -64,6 +64,12 @@ REWRITES = [
         id="functions",
     ),
     pytest.param(
+        HEAD + "with torch.cuda.amp.autocast(\n    enabled=True,  # here\n    dtype=torch.half,\n):\n    pass\n",
+        HEAD + "with torch.amp.autocast(\n    enabled=True,  # here\n    dtype=torch.half,\n"
+        '    device_type="cuda",\n):\n    pass\n',
+        id="in-lines",
+    ),
+    pytest.param(
         HEAD + "def check(s):\n    return isinstance(s, torch.cuda.amp.GradScaler)\n",
         HEAD + "def check(s):\n    return isinstance(s, torch.amp.GradScaler)\n",
         id="a-type",
@@ -87,7 +93,7 @@ LISTED = [
         FROM.format("autocast") + "context = autocast if use else nullcontext\n", "it is passed on", id="passed-on"
     ),
     pytest.param(
-        HEAD + "with torch.cuda.amp.autocast(\n    # here\n):\n    pass\n", "the call contains a comment", id="comment"
+        HEAD + "with torch.cuda.amp.autocast(\n    True,  # here\n):\n    pass\n", "its arguments take", id="in-lines"
     ),
     pytest.param(
         FROM.format("autocast, common") + "with autocast():\n    pass\n", "the import has other names", id="others"

@@ -13,7 +13,9 @@ __all__ = ["leaves_step_behind", "oldest_release"]
 
 # Files of a project that name what it needs
 _REQUIREMENTS = ("requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml")
-_TORCH = re.compile(r"""^[\s\-"']*(?:py)?torch\s*(?:==|~=|>=|=)\s*["']?(\d+)\.(\d+)""", re.MULTILINE)
+_TORCH = re.compile(
+    r"""(?:^[\s\-]*["']?|["'])(?:py)?torch\s*(?:==|~=|>=|=)\s*["']?[\^~>=]*(\d+)\.(\d+)""", re.MULTILINE
+)
 
 # Fused optimizers restore `step` since 2.1.  A project that declares just this release may still be used with an
 # older one: https://github.com/FoundationVision/VAR/issues/127 was reported in spite of `torch~=2.1.0`.

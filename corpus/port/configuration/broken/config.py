@@ -1,0 +1,9 @@
+from dataclasses import dataclass
+
+import torch
+
+
+@dataclass
+class Config:
+    device: str = "cuda"
+    dtype: torch.dtype = torch.float32

@@ -109,7 +109,7 @@ def measure(pair: Pair, folder: Path, port_options: tuple[str, ...] = (), device
         _place(pair, after, neutral)
         trial.places["maintainers"] = _count(pair, after)
         _add_stubs(pair, after)
-        trial.runs["maintainers"] = _run_on(pair, after, list(devices))
+        trial.runs["maintainers"] = _run_on(pair, after, ["cpu", *(each for each in devices if each != "cpu")])
     return trial
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.portability._cuda_api import cuda_function
@@ -141,16 +141,19 @@ def _is_type(tree: SourceTree, node: ast.AST) -> bool:
 # --- calls ----------------------------------------------------------------------------------------------------------
 def _call_in_lines(tree: SourceTree, call: ast.Call, name: str, func: str) -> tuple[Edit, ...]:
     """Return the edits of a call over several lines, which keep its lines; empty if arguments have no names."""
-    is_mixed = name == "autocast" and _needs_type(tree, {each.arg for each in call.keywords})
+    is_mixed = name == "autocast" and _needs_type(tree, {each.arg or "**": each.value for each in call.keywords})
     if call.args or not call.keywords or is_mixed:
         return ()
     keyword = "device" if name == "GradScaler" else "device_type"
     return (*_replaced(tree, call.func, func), AddKeyword(tree.path, tree.span(call), keyword, _CUDA))
 
 
-def _needs_type(tree: SourceTree, given: Collection[str | None]) -> bool:
+def _needs_type(tree: SourceTree, given: Mapping[str, ast.expr]) -> bool:
     """Return whether the type must be written out, as the file may use another one around the call."""
-    return "dtype" not in given and ("bfloat16" in tree.text or "set_autocast" in tree.text)
+    enabled = given.get("enabled")
+    if "dtype" in given or (isinstance(enabled, ast.Constant) and not enabled.value):
+        return False
+    return "bfloat16" in tree.text or "set_autocast" in tree.text
 
 
 def _call(tree: SourceTree, call: ast.Call, name: str, func: str, targets: PortTargets) -> tuple[str, str]:

@@ -79,9 +79,10 @@ class Resolutions:
         return known is None and bool(self.usable(finding)) and not self.suppressed(finding)
 
     def settle(self, finding: Finding, status: Status, reason: str = "", fix: Fix | None = None) -> None:
-        """Record the resolution of a finding; a repair overrides earlier ones."""
+        """Record the resolution of a finding; a repair overrides earlier ones, and a fix those without."""
         known = self.resolutions.get(identity(finding))
-        if known is None or (status is Status.FIXED and known.status is not Status.FIXED):
+        is_first_fix = known is not None and known.status is Status.NOT_FIXED and status is Status.FIXABLE
+        if known is None or is_first_fix or (status is Status.FIXED and known.status is not Status.FIXED):
             self.resolutions[identity(finding)] = Resolution(finding, status, reason, fix)
 
     def leave(self, findings: Iterable[Finding]) -> None:

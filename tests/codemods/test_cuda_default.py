@@ -6,7 +6,7 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
-from devfix.model import PortTargets
+from devfix.model import PortTargets, Status
 from devfix.sources import SourceFile
 
 CODE = "DEV816"
@@ -36,6 +36,21 @@ def test_an_imported_dataclass_changes_with_its_program(repair):
     repaired = repair(CODE, {"config.py": config + field, "train.py": train})
 
     assert repaired == {"config.py": config + field.replace('"cuda"', CHOICE), "train.py": train}
+
+
+def test_a_check_tells_the_fix_of_a_default_that_a_program_reads(tmp_path):
+    config = "import torch\nfrom dataclasses import dataclass\n\n@dataclass\nclass Config:\n    device: str = 'cuda'\n"
+    texts = {
+        "config.py": config,
+        "train.py": "import torch\nfrom config import Config\n\ntorch.ones(1, device=Config().device)\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    files = [SourceFile(str(tmp_path / name), text.encode(), text) for name, text in texts.items()]
+
+    (resolution,) = fixpoint.check(files, Settings(select=(CODE,), root=str(tmp_path))).resolutions
+
+    assert resolution.status is Status.FIXABLE
 
 
 def test_other_accelerators_can_be_the_default(tmp_path):

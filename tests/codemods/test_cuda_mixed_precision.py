@@ -81,6 +81,11 @@ REWRITES = [
         id="inside-another-type",
     ),
     pytest.param(
+        HEAD + "half = torch.bfloat16\nwith torch.cuda.amp.autocast(False):\n    pass\n",
+        HEAD + 'half = torch.bfloat16\nwith torch.amp.autocast("cuda", enabled=False):\n    pass\n',
+        id="no-type-if-it-is-off",
+    ),
+    pytest.param(
         HEAD + "device = torch.device(choose())\nwith torch.cuda.amp.autocast():\n    pass\n",
         HEAD + 'device = torch.device(choose())\nwith torch.amp.autocast("cuda"):\n    pass\n',
         id="a-device-that-may-be-another",

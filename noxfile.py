@@ -372,6 +372,14 @@ def trials(session: nox.Session) -> None:
 
 
 @nox.session(default=False)
+def ports(session: nox.Session) -> None:
+    """Measure devfix port on public history; DEVFIX_MIRRORS names the folder of git directories."""
+    session.install(*CONSTRAINTS, "-e", ".[test]")
+    page = "docs/development/accuracy.md"
+    session.run("python", "-m", "benchmarks.port", *(session.posargs or ["--table", page]))
+
+
+@nox.session(default=False)
 def repair(session: nox.Session) -> None:
     """Measure accuracy on planted bugs and rebuilt incidents; ``-- precision DIR`` adds trees of correct code."""
     session.install(*CONSTRAINTS, "-e", ".[test]")

@@ -1,0 +1,1 @@
+"""Measurement of ``devfix port`` on the history of public repositories."""

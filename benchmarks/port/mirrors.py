@@ -1,0 +1,45 @@
+"""Trees of public repositories, from a folder of git directories."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+from io import BytesIO
+from pathlib import Path
+
+__all__ = ["FOLDER", "git_directory", "unpack"]
+
+#: Environment variable with the folder of git directories: ``OWNER+NAME/repo`` or ``OWNER+NAME/repo/.git``.
+FOLDER = "DEVFIX_MIRRORS"
+
+
+def git_directory(repository: str) -> Path:
+    """Return the git directory of ``owner/name``.
+
+    Raises:
+        FileNotFoundError: if the folder has none.
+
+    """
+    base = Path(os.environ.get(FOLDER, "mirrors")) / repository.replace("/", "+") / "repo"
+    for folder in (base / ".git", base):
+        if (folder / "HEAD").exists():
+            return folder
+    raise FileNotFoundError(f"no git directory of {repository}; {FOLDER} names their folder")
+
+
+def unpack(repository: str, commit: str, folder: Path) -> None:
+    """Write the Python files of a commit into a folder.
+
+    Raises:
+        FileNotFoundError: if there is no git directory of the repository.
+        RuntimeError: if the commit cannot be read.
+
+    """
+    command = ["git", f"--git-dir={git_directory(repository)}", "archive", commit, ":(glob)**/*.py"]
+    done = subprocess.run(command, capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{repository} {commit}: {done.stderr.decode(errors='replace').strip()}")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(folder, filter="data")

@@ -62,9 +62,9 @@ def declare(
     by_scope: dict[_Scope, list[CudaPlace]] = {}
     for place in waiting:
         by_scope.setdefault(_scope(tree, place.node), []).append(place)
-    is_early = any(word in other.text for other in trees for word in _EARLY_WORDS)
+    is_early = any(word in other.text for other in trees if other is not tree for word in _EARLY_WORDS)
     if waiting and not is_library and not is_early and not _is_all_main(tree, by_scope):
-        anchor = _last_import(tree)
+        anchor = _anchor(tree)
         name = _free_name(tree, [tree.tree])
         if anchor is not None and name and all(_follows(tree, anchor, place) for place in waiting):
             edits.append(_declaration(tree, anchor, Where.AFTER, name, choice))
@@ -206,16 +206,24 @@ def _is_all_main(tree: SourceTree, by_scope: dict[_Scope, list[CudaPlace]]) -> b
     return all(any(stmt in tree.ancestors(place.node) for stmt in main) for place in by_scope[tree.tree])
 
 
-def _last_import(tree: SourceTree) -> ast.stmt | None:
-    """Return the last statement of the first block of imports."""
-    found = None
+def _anchor(tree: SourceTree) -> ast.stmt | None:
+    """Return the last statement of the first block of imports, or of the settings that must precede the query.
+
+    ``None`` if a function makes such a setting, or if the file forks.
+    """
+    found: ast.stmt | None = None
     for stmt in tree.tree.body:
         if isinstance(stmt, (ast.Import, ast.ImportFrom)):
             found = stmt
         elif found is not None:
             break
-    if found is not None and not any("torch" in tree.source(each) for each in tree.tree.body[: _at(tree, found) + 1]):
+    if found is None or not any("torch" in tree.source(each) for each in tree.tree.body[: _at(tree, found) + 1]):
         return None
+    for stmt in tree.tree.body:
+        if any(word in tree.source(stmt) for word in _EARLY_WORDS):
+            if not isinstance(stmt, (ast.Assign, ast.Expr)) or _EARLY_WORDS[1] in tree.source(stmt):
+                return None
+            found = max(found, stmt, key=tree.span)
     return found
 
 

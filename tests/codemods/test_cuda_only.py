@@ -38,7 +38,7 @@ REWRITES = [
     ),
     pytest.param(
         "import os\n" + HEAD + '\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n' + CUDA,
-        "import os\n" + HEAD + '\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n\n' + DECLARED + NEUTRAL[1:],
+        "import os\n" + HEAD + '\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n' + DECLARED + NEUTRAL,
         id="after-the-choice-of-visible-devices",
     ),
     pytest.param(

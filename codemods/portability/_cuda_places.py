@@ -202,19 +202,22 @@ def _dtype(tree: SourceTree, node: ast.expr) -> str:
 def _constructed(tree: SourceTree, call: ast.Call) -> CudaPlace:
     """``torch.cuda.FloatTensor(2, 3)``: sizes, or a list of numbers; a tensor would have to be on the same device."""
     one = call.args[0] if len(call.args) == 1 else None
-    known = one is None or isinstance(one, _LITERAL_SIZES) or _is_size(one) or _is_filled(tree, call)
+    is_tensor = isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "cuda"
+    known = one is None or isinstance(one, _LITERAL_SIZES) or _is_size(one) or _is_filled(tree, call) or is_tensor
     if not known or call.keywords or not isinstance(call.func, ast.Attribute):
         return CudaPlace(tree, call, reason=_UNKNOWN_CONTENT)
     func, end = tree.span(call.func), tree.span(call)
     name = named(tree, call.func).replace(".cuda", "", 1)
     torch = next(iter(name for name, full in own_names(tree).items() if full == "torch"), "torch")
     name = name.replace("torch", torch, 1)
+    dtype = f", torch.{_DTYPES[name.rpartition('.')[2].removesuffix('Tensor')]}" if is_tensor else ""
+    name = "" if is_tensor else name
     return CudaPlace(
         tree,
         call,
         pieces=(
             ((func.line, func.column), (func.end_line, func.end_column), lambda _: name),
-            ((end.end_line, end.end_column), (end.end_line, end.end_column), lambda device: f".to({device})"),
+            ((end.end_line, end.end_column), (end.end_line, end.end_column), lambda device: f".to({device}{dtype})"),
         ),
     )
 

@@ -42,7 +42,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_places import CudaPlace, cuda_places
+from codemods.portability._cuda_places import CudaPlace, cuda_places, is_cuda_literal
 from codemods.portability._port_edits import port_edits
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
@@ -65,18 +65,26 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
-    text = ast.unparse(place.node)
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ADVICE,
         place.tree.path,
         place.tree.span(place.node),
-        f"`{text if len(text) <= 40 else '…' + text[-39:]}` requires CUDA",
+        f"`{_name(place.node)}` requires CUDA",
         (place.tree.event("moved", place.node, "placed on CUDA here"),),
         fixes,
         reason,
     )
+
+
+def _name(node: ast.expr) -> str:
+    """Return what names CUDA, without the rest of the expression, which other edits may change."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("cuda", "type"):
+        return f".{node.func.attr}({', '.join(map(ast.unparse, node.args))})"
+    if isinstance(node, ast.Call) and not any(map(is_cuda_literal, node.args)):
+        return ast.unparse(node.func)
+    return ast.unparse(node)
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -38,6 +38,7 @@ _OWN_CUDA = "`cuda` may be a method of `{}`, a class of the program"
 _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _TYPED_NAME = "a typed constructor is stored"
+_PARAMETER = "the default of a parameter: a query there would run when the module is imported"
 _FLAG = "a flag is passed as the device"
 
 
@@ -204,8 +205,11 @@ def _constructed(tree: SourceTree, call: ast.Call) -> CudaPlace:
     one = call.args[0] if len(call.args) == 1 else None
     is_tensor = isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "cuda"
     known = one is None or isinstance(one, _LITERAL_SIZES) or _is_size(one) or _is_filled(tree, call) or is_tensor
-    if not known or call.keywords or not isinstance(call.func, ast.Attribute):
+    if call.keywords or not isinstance(call.func, ast.Attribute):
         return CudaPlace(tree, call, reason=_UNKNOWN_CONTENT)
+    if not known:  # a size, or content, which may be a tensor on the accelerator
+        is_plain = one is not None and "cuda" not in tree.source(one)
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_plain else _UNKNOWN_CONTENT)
     func, end = tree.span(call.func), tree.span(call)
     name = named(tree, call.func).replace(".cuda", "", 1)
     torch = next(iter(name for name, full in own_names(tree).items() if full == "torch"), "torch")
@@ -258,11 +262,21 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
         if isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign)) or literal != "cuda" or len(outer.args) > 1:
             return CudaPlace(tree, node, Kind.CHOICE, literal)
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
+    if isinstance(outer, ast.arguments) and _parameter(outer, node):
+        return CudaPlace(tree, node, reason=_PARAMETER)
     if not _is_device_argument(tree, node, outer) and not _is_device_value(tree, node, outer):
         return None
     if literal == "cuda" and _is_moved_by_torch(tree, outer):
         return CudaPlace(tree, node, pieces=(_whole(tree, node),))
     return CudaPlace(tree, node, Kind.CHOICE, literal)
+
+
+def _parameter(arguments: ast.arguments, default: ast.expr) -> bool:
+    """Return whether a default is that of a parameter for a device."""
+    positional = [*arguments.posonlyargs, *arguments.args]
+    names = positional[len(positional) - len(arguments.defaults) :] + arguments.kwonlyargs
+    defaults = [*arguments.defaults, *arguments.kw_defaults]
+    return any(each is default and _DEVICE.fullmatch(name.arg) for name, each in zip(names, defaults, strict=True))
 
 
 def _is_device_argument(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:

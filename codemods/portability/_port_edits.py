@@ -116,8 +116,15 @@ def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     assert isinstance(place.node, ast.Call)
     assert isinstance(place.node.func, ast.Attribute)
     code, receiver = tree.source(place.node), tree.source(place.node.func.value)
+    if place.node.func.attr != "cuda":  # torch.cuda.LongTensor(x): torch.LongTensor(x)
+        receiver = f"{receiver.removesuffix('.cuda')}.{code[len(receiver) + 1 :]}"
     outer, others = tree.parents[place.node], _others(choice)
-    if isinstance(outer, ast.Expr) and others == '"cpu"' and stands_alone(tree, outer):
+    if (
+        isinstance(outer, ast.Expr)
+        and place.node.func.attr == "cuda"
+        and others == '"cpu"'
+        and stands_alone(tree, outer)
+    ):
         lines = ("if torch.cuda.is_available():", f"{indentation(tree)}{code}")
         return ReplaceStatement(tree.path, tree.span(outer), lines)
     otherwise = receiver if others == '"cpu"' or isinstance(outer, ast.Lambda) else f"{receiver}.to({others})"

@@ -93,6 +93,13 @@ REWRITES = [
         id="typed-constructors-of-a-library",
     ),
     pytest.param(
+        HEAD + "\ndef f(x):\n    return torch.cuda.FloatTensor(x), torch.cuda.LongTensor([0] * 3)\n",
+        HEAD
+        + "\ndef f(x):\n    return (torch.cuda.FloatTensor(x) if torch.cuda.is_available() else torch.FloatTensor(x)),"
+        " (torch.cuda.LongTensor([0] * 3) if torch.cuda.is_available() else torch.LongTensor([0] * 3))\n",
+        id="a-size-or-content",
+    ),
+    pytest.param(
         HEAD + "\ndef move(model, gpu, x):\n    model.cuda(gpu)\n    return x.cuda(gpu, non_blocking=True)\n",
         HEAD + "\ndef move(model, gpu, x):\n    if torch.cuda.is_available():\n        model.cuda(gpu)\n"
         "    return x.cuda(gpu, non_blocking=True) if torch.cuda.is_available() else x\n",
@@ -132,7 +139,7 @@ UNCHANGED = [
         HEAD + "\ndef f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
         id="left-before",
     ),
-    pytest.param(HEAD + "\ndef f(x):\n    return torch.cuda.FloatTensor(x)\n", id="a-size-or-content"),
+    pytest.param(HEAD + "\ndef f(x, device='cuda'):\n    return x.to(device)\n", id="a-parameter"),
     pytest.param(HEAD + "\ndef f(x):\n    return isinstance(x, torch.cuda.FloatTensor)\n", id="a-question"),
     pytest.param(
         HEAD + "\nclass Alias:\n    def cuda(self):\n        pass\n\ndef f(x):\n    x.cuda()\n",
@@ -175,7 +182,14 @@ def test_left_alone(text, repair):
         ),
         pytest.param("x = torch.rand(3).cuda(True)\n", "a flag is passed as the device", id="flag"),
         pytest.param(
-            "def f(x):\n    return torch.cuda.FloatTensor(x)\n", "its argument may be a size or the content", id="typed"
+            "def f(x):\n    return torch.cuda.FloatTensor(size=x)\n",
+            "its argument may be a size or the content",
+            id="typed",
+        ),
+        pytest.param(
+            "def f(x, device='cuda'):\n    return x.to(device)\n",
+            "the default of a parameter: a query there would run when the module is imported",
+            id="parameter",
         ),
         pytest.param("Tensor = torch.cuda.FloatTensor\n", "a typed constructor is stored", id="stored"),
         pytest.param(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
+from codemods.portability._receivers import Receivers
 from codemods.portability._torch_names import is_guarded, named, own_names
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
@@ -34,7 +35,7 @@ _FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
 _SIZES = ("size", "len", "numel", "int")
 
 _OVERRIDDEN = "the class overrides how it is moved"
-_OWN_CUDA = "`cuda` may be a method of `{}`, a class of the program"
+_OWN_CUDA = "`cuda` may be a method of a class of the program"
 _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _TYPED_NAME = "a typed constructor is stored"
@@ -65,6 +66,7 @@ class CudaPlace:
         literal: ``cuda``, with an index if the place names one.
         pieces: the parts of its text that change, with the name of the device or the choice.
         reason: why it is not ported.
+        is_ambiguous: the value may be an object of the program with a method ``cuda``.
 
     """
 
@@ -74,6 +76,7 @@ class CudaPlace:
     literal: str = "cuda"
     pieces: tuple[Piece, ...] = ()
     reason: str = ""
+    is_ambiguous: bool = False
 
 
 def cuda_places(observations: Observations) -> list[CudaPlace]:
@@ -81,13 +84,18 @@ def cuda_places(observations: Observations) -> list[CudaPlace]:
     tree = observations.trees[0]
     if "cuda" not in tree.text:
         return []
-    own = _classes_with_cuda(observations.trees)
-    placed = {call for call, devices in observations.device_assignments.items() if devices}
+    receivers = Receivers.of(observations)
+    is_cpu_only = not {"mps", "xpu"} & set(observations.targets.devices)
     found = []
     for node in tree.nodes:
-        place = _place(tree, node, own, placed)
-        if place is not None and not _is_neutral(tree, place.node):
-            found.append(place)
+        place = _place(tree, node, receivers)
+        if place is None or _is_neutral(tree, place.node):
+            continue
+        if is_cpu_only and _is_in_own_cuda(tree, place.node):
+            continue  # its callers call it with CUDA only
+        if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
+            place = replace(place, reason=_OWN_CUDA)
+        found.append(place)
     return sorted(found, key=lambda place: tree.span(place.node))
 
 
@@ -109,21 +117,18 @@ def is_cuda_literal(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
 
 
-def _classes_with_cuda(trees: Sequence[SourceTree]) -> tuple[str, ...]:
-    """Return the classes that define a method ``cuda``."""
-    return tuple(
-        node.name
-        for tree in trees
-        for node in tree.nodes
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(stmt, ast.FunctionDef) and stmt.name == "cuda" for stmt in node.body)
+def _is_in_own_cuda(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether code is in a method ``cuda``."""
+    return any(
+        isinstance(outer, ast.FunctionDef) and outer.name == "cuda" and isinstance(tree.parents[outer], ast.ClassDef)
+        for outer in tree.ancestors(node)
     )
 
 
-def _place(tree: SourceTree, node: ast.AST, own: tuple[str, ...], placed: set[ast.Call]) -> CudaPlace | None:
+def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace | None:
     match node:
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
-            return _moved(tree, node, receiver, own if node not in placed else ())
+            return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
             return CudaPlace(tree, node, pieces=(_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
         case ast.Call(func=func) if _TYPED.fullmatch(named(tree, func)):
@@ -136,11 +141,12 @@ def _place(tree: SourceTree, node: ast.AST, own: tuple[str, ...], placed: set[as
 
 
 # --- calls of cuda() ------------------------------------------------------------------------------------------------
-def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, own: tuple[str, ...]) -> CudaPlace:
+def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous: bool) -> CudaPlace:
     if isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Name) and receiver.func.id == "super":
         return CudaPlace(tree, call, reason=_OVERRIDDEN)
-    if own and not named(tree, _callee(receiver)).startswith("torch."):
-        return CudaPlace(tree, call, reason=_OWN_CUDA.format(own[0]))
+    is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
+    if is_ambiguous:
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _OWN_CUDA, is_ambiguous=True)
     keywords = [each for each in call.keywords if each.arg != "device"]
     given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
     others = [*(f"{each.arg}={tree.source(each.value)}" for each in keywords)]
@@ -158,14 +164,9 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, own: tuple[str,
     elif isinstance(index, ast.Constant) and isinstance(index.value, int):
         literal = f"cuda:{index.value}"
     else:
-        is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _INDEX)
     piece = _piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
     return CudaPlace(tree, call, literal=literal, pieces=(piece,))
-
-
-def _callee(node: ast.expr) -> ast.expr:
-    return node.func if isinstance(node, ast.Call) else node
 
 
 def _chain(node: ast.expr) -> Iterator[ast.expr]:

@@ -126,7 +126,8 @@ def _differs(original: Path, repaired: Path) -> bool:
 def _devfix(folder: Path, *arguments: str, text: str = "") -> str:
     """Run devfix in a folder, and return its standard output."""
     environment = {**os.environ, "DEVFIX_AGENT": "0", "PYTHONPATH": str(_ROOT)}
-    command = [sys.executable, "-P", "-m", "devfix", *arguments]
+    safe_path = ["-P"] if sys.version_info >= (3, 11) else []
+    command = [sys.executable, *safe_path, "-m", "devfix", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, input=text, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"{shlex.join(arguments)}: {done.stderr.strip()}")

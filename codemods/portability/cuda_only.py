@@ -1,7 +1,7 @@
 """## What it does
-Checks for hard-coded CUDA devices in programs that do not choose their device: `.cuda()`, `.to("cuda")`,
-`device="cuda"` and `device = torch.device("cuda")`. Enabled only by `devfix port`, `--select DEV8` or
-`--select DEV811`.
+Checks for hard-coded CUDA devices, in programs and in libraries: `.cuda()`, `.to("cuda")`, `device="cuda"`,
+`torch.device("cuda")`, and typed constructors such as `torch.cuda.FloatTensor`. Enabled only by `devfix port`,
+`--select DEV8` or `--select DEV811`.
 
 ## Why is this bad?
 The program is correct with CUDA, but on every other machine it fails: *Torch not compiled with CUDA enabled*.
@@ -26,11 +26,15 @@ print(model(torch.rand(8, 4).to(device)))
 ```
 
 ## Fix safety
-Safe: with CUDA, `torch.device("cuda")` is the current device, as for `.cuda()`. All places of a program change
-together. A device that the file already names is kept, and falls back to the CPU. A file without a place for the
-declaration is not edited: the query must not precede a setting of `CUDA_VISIBLE_DEVICES`, nor a fork. A place that
-names an accelerator by its index, or a typed constructor such as `torch.cuda.FloatTensor`, is reported and not edited.
-A program that chooses its device is left to DEV501.
+Safe: with CUDA, `torch.device("cuda")` is the current device, as for `.cuda()`, and every value has the same dtype and
+device as before. All places of a file change together. A device that the file already names is kept, and falls back to
+the CPU. A program declares its device once, after its imports and after settings of `CUDA_VISIBLE_DEVICES`. A module,
+and a program that selects devices or forks in functions, declares it directly before the first use, so that CUDA is not
+initialized earlier than before. `.cuda(index)` is called with CUDA only, and indices in text are kept with CUDA.
+
+Code under a condition on devices stays. Listed and not edited: an index of a value that has no name, a default of a
+parameter, a constructor such as `torch.cuda.FloatTensor` that is stored, and an object of a class that may define
+`cuda` itself.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
@@ -44,6 +48,7 @@ from collections.abc import Iterator
 
 from codemods.portability._cuda_places import CudaPlace, cuda_places, is_cuda_literal
 from codemods.portability._port_edits import port_edits
+from codemods.portability._torch_names import named
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, Severity
@@ -65,14 +70,16 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
+    outer = place.tree.parents[place.node]
+    shown = outer if isinstance(outer, ast.Call) and named(place.tree, outer.func) == "torch.device" else place.node
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ADVICE,
         place.tree.path,
-        place.tree.span(place.node),
-        f"`{_name(place.node)}` requires CUDA",
-        (place.tree.event("moved", place.node, "placed on CUDA here"),),
+        place.tree.span(shown),
+        f"`{_name(shown)}` requires CUDA",
+        (place.tree.event("moved", shown, "CUDA is named here"),),
         fixes,
         reason,
     )
@@ -96,7 +103,7 @@ _DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 RULE = Rule(
     code="DEV811",
     name="cuda-only",
-    summary="A hard-coded CUDA device in a program that does not choose its device.",
+    summary="A hard-coded CUDA device.",
     documentation=__doc__,
     detect=detect,
     error_families=("absent",),

@@ -1,208 +1,314 @@
-"""The places that make a program require CUDA, and the edits that let it run without."""
+"""The places of a file that require CUDA: where it puts values, and where it names the device for it."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.portability._torch_names import is_guarded, named, own_names
 from devfix.analysis import Observations
-from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import ACCELERATOR, CPU
-from devfix.analysis.scenarios import device_argument_of, literal_device
-from devfix.fixes.devices.conflicting_devices import is_intended
-from devfix.fixes.vendored_code import foreign_part
-from devfix.model import Edit, InsertStatement, ReplaceExpression, Where
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["CudaPlace", "cuda_places", "port_edits"]
+__all__ = ["CudaPlace", "Kind", "Piece", "cuda_places", "is_cuda_literal"]
 
-_NAMES = ("device", "torch_device")  # of the declaration, the first that the file does not use
-_CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
-_EARLY_WORDS = ("CUDA_VISIBLE_DEVICES", "multiprocessing")  # settings and forks that must precede the first query
+_CUDA = re.compile(r"cuda(?::\d+)?")
+_DEVICE = re.compile(r"(?:.*_)?(?:device|dev)", re.IGNORECASE)
+_DTYPES = {
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+    "Byte": "uint8",
+    "Char": "int8",
+    "Short": "int16",
+    "Int": "int32",
+    "Long": "int64",
+    "Bool": "bool",
+}
+_TYPED = re.compile(rf"torch\.cuda\.({'|'.join(_DTYPES)})Tensor")
+_MOVES = ("to", "cuda")
+_LITERAL_SIZES = (ast.Constant, ast.List, ast.Tuple, ast.Starred)
+_FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
+_SIZES = ("size", "len", "numel", "int")
+
+_OVERRIDDEN = "the class overrides how it is moved"
+_OWN_CUDA = "`cuda` may be a method of `{}`, a class of the program"
+_INDEX = "the accelerator is chosen by an expression"
+_UNKNOWN_CONTENT = "its argument may be a size or the content"
+_TYPED_NAME = "a typed constructor is stored"
+_FLAG = "a flag is passed as the device"
+
+
+class Kind:
+    """How the code of a place changes."""
+
+    MOVE = "move"  # its pieces name the declared device
+    CHOICE = "choice"  # a literal becomes a choice, which needs no name
+    CONDITION = "condition"  # the call is made only with CUDA
+
+
+#: Part of a line of a file that changes: start and end offset, and the text for the name of the device.
+Piece = tuple[tuple[int, int], tuple[int, int], Callable[[str], str]]
 
 
 @dataclass(frozen=True, eq=False)
 class CudaPlace:
     """A hard-coded CUDA device.
 
-    ``node`` is the call that places a value, or the assignment that gives the device a name. ``point`` is a program
-    point of the call; for an assignment, of a call that uses the name. ``reason``: why it cannot be ported.
+    Attributes:
+        tree: the file.
+        node: the expression that changes.
+        kind: how it changes.
+        literal: ``cuda``, with an index if the place names one.
+        pieces: the parts of its text that change, with the name of the device or the choice.
+        reason: why it is not ported.
+
     """
 
     tree: SourceTree
-    node: ast.Call | ast.Assign
-    point: ProgramPoint
+    node: ast.expr
+    kind: str = Kind.MOVE
+    literal: str = "cuda"
+    pieces: tuple[Piece, ...] = ()
     reason: str = ""
-
-    @property
-    def expression(self) -> ast.expr:
-        """The expression that names the device."""
-        return self.node.value if isinstance(self.node, ast.Assign) else self.node
 
 
 def cuda_places(observations: Observations) -> list[CudaPlace]:
-    """Return the places of a program that require CUDA, each once, in order."""
-    found: dict[ast.AST, CudaPlace] = {}
-    for call, by_device in observations.device_assignments.items():
-        placed = [each for device, each in by_device.items() if device != CPU]
-        assignment = by_device.get(ACCELERATOR) or next(iter(placed), None)
-        if assignment is None or is_intended(assignment) or foreign_part(assignment.point.tree.path):
-            continue
-        place = _place(call, assignment.point)
-        if place is not None and (place.reason or ACCELERATOR in by_device):
-            found.setdefault(place.node, place)
-    return sorted(found.values(), key=lambda place: (place.tree.path, place.tree.span(place.node)))
+    """Return the places of the entry file that require CUDA, in order, without those under a condition on devices."""
+    tree = observations.trees[0]
+    if "cuda" not in tree.text:
+        return []
+    own = _classes_with_cuda(observations.trees)
+    placed = {call for call, devices in observations.device_assignments.items() if devices}
+    found = []
+    for node in tree.nodes:
+        place = _place(tree, node, own, placed)
+        if place is not None and not _is_neutral(tree, place.node):
+            found.append(place)
+    return sorted(found, key=lambda place: tree.span(place.node))
 
 
-def _place(call: ast.Call, point: ProgramPoint) -> CudaPlace | None:
-    """Return the place that decides the device of a call; ``None`` if it is not hard-coded."""
-    tree, func, argument = point.tree, call.func, device_argument_of(call)
-    if isinstance(func, ast.Attribute) and func.attr == "cuda":
-        named = argument or (call.args[0] if call.args else None)
-        reason = "" if named is None else "the accelerator is named by its index"
-        if isinstance(func.value, ast.Call) and isinstance(func.value.func, ast.Name) and func.value.func.id == "super":
-            reason = "the class overrides how it is moved"
-        return CudaPlace(tree, call, point, reason)
-    if argument is None:
-        is_typed = literal_device(func) is not None
-        return CudaPlace(tree, call, point, "a typed constructor names CUDA") if is_typed else None
-    if isinstance(argument, ast.Name):
-        return _binding(tree, argument.id, point)
-    text = literal_device(argument)
-    if text is None or text.partition(":")[0] != "cuda":
-        return None
-    if isinstance(argument, ast.Attribute):
-        return CudaPlace(tree, call, point, "a typed constructor names CUDA")
-    return CudaPlace(tree, call, point, "" if text == "cuda" else "the accelerator is named by its index")
+def _is_neutral(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether code runs with CUDA only; a comparison with a hard-coded device tells nothing."""
+    tests = [outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp))]
+    if any(_compares_unequal(test) for test in tests):
+        return False
+    return is_guarded(tree, node)
 
 
-def _binding(tree: SourceTree, name: str, point: ProgramPoint) -> CudaPlace | None:
-    """Return the only assignment of a name in a file if it is a literal CUDA device."""
-    bound = [node for node in tree.nodes if _binds(node, name)]
-    if len(bound) != 1 or not isinstance(bound[0], ast.Name):
-        return None
-    assigned = tree.parents[bound[0]]
-    if not isinstance(assigned, ast.Assign) or len(assigned.targets) != 1 or assigned.targets[0] is not bound[0]:
-        return None
-    text = literal_device(assigned.value)
-    if text is None or text.partition(":")[0] != "cuda" or tree.parents[assigned] is not tree.tree:
-        return None
-    return CudaPlace(tree, assigned, point, "" if text == "cuda" else "the accelerator is named by its index")
+def _compares_unequal(test: ast.expr) -> bool:
+    compared = [each for each in walk(test) if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.NotEq)]
+    return any(is_cuda_literal(each) for compare in compared for each in walk(compare))
 
 
-def _binds(node: ast.AST, name: str) -> bool:
-    """Return whether a node binds a name in some scope of the file."""
+def is_cuda_literal(node: ast.AST) -> bool:
+    """Return whether an expression is the name of a CUDA device."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
+
+
+def _classes_with_cuda(trees: Sequence[SourceTree]) -> tuple[str, ...]:
+    """Return the classes that define a method ``cuda``."""
+    return tuple(
+        node.name
+        for tree in trees
+        for node in tree.nodes
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(stmt, ast.FunctionDef) and stmt.name == "cuda" for stmt in node.body)
+    )
+
+
+def _place(tree: SourceTree, node: ast.AST, own: tuple[str, ...], placed: set[ast.Call]) -> CudaPlace | None:
     match node:
-        case ast.Name(id=bound, ctx=ast.Store() | ast.Del()):
-            return bound == name
-        case ast.arg(arg=bound) | ast.FunctionDef(name=bound) | ast.AsyncFunctionDef(name=bound):
-            return bound == name
-        case ast.ClassDef(name=bound) | ast.ExceptHandler(name=bound):
-            return bound == name
-        case ast.alias(name=imported, asname=bound):
-            return (bound or imported.split(".")[0]) == name
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            return name in names
-    return False
+        case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
+            return _moved(tree, node, receiver, own if node not in placed else ())
+        case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
+            return CudaPlace(tree, node, pieces=(_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
+        case ast.Call(func=func) if _TYPED.fullmatch(named(tree, func)):
+            return _constructed(tree, node)
+        case ast.Attribute() if _TYPED.fullmatch(named(tree, node)):
+            return _stored_type(tree, node)
+        case ast.Constant() | ast.JoinedStr() | ast.BinOp():
+            return _literal(tree, node)
+    return None
 
 
-# --- edits ----------------------------------------------------------------------------------------------------------
-def port_edits(places: list[CudaPlace]) -> tuple[Edit, ...]:
-    """Return the edits that let all places follow one device per file; empty if a file has no room for it."""
-    trees = {place.tree.path: place.tree for place in places}
-    everything = [frame.tree for place in places for frame in place.point.call_stack] + list(trees.values())
-    edits: list[Edit] = []
-    for path, tree in trees.items():
-        here = [place for place in places if place.tree.path == path]
-        if any(_sets_early(other) for other in everything if other.path != path):
-            return ()
-        found = list(_edits_in(tree, here))
-        if not found:
-            return ()
-        edits += found
-    return tuple(edits)
+# --- calls of cuda() ------------------------------------------------------------------------------------------------
+def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, own: tuple[str, ...]) -> CudaPlace:
+    if isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Name) and receiver.func.id == "super":
+        return CudaPlace(tree, call, reason=_OVERRIDDEN)
+    if own and not named(tree, _callee(receiver)).startswith("torch."):
+        return CudaPlace(tree, call, reason=_OWN_CUDA.format(own[0]))
+    keywords = [each for each in call.keywords if each.arg != "device"]
+    given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
+    others = [*(f"{each.arg}={tree.source(each.value)}" for each in keywords)]
+    if len(given) > 1 and isinstance(given[1], ast.Constant):
+        others.insert(0, f"non_blocking={tree.source(given.pop(1))}")
+    if len(given) > 1 or any(each.arg is None for each in keywords) or any(isinstance(g, ast.Starred) for g in given):
+        return CudaPlace(tree, call, reason=_INDEX)
+    index = given[0] if given else None
+    if isinstance(index, ast.Constant) and isinstance(index.value, bool):
+        return CudaPlace(tree, call, reason=_FLAG)
+    if _is_storage(tree, call):
+        return CudaPlace(tree, call, Kind.CONDITION)
+    if index is None or (isinstance(index, ast.Constant) and index.value is None):
+        literal = "cuda"
+    elif isinstance(index, ast.Constant) and isinstance(index.value, int):
+        literal = f"cuda:{index.value}"
+    else:
+        is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _INDEX)
+    piece = _piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
+    return CudaPlace(tree, call, literal=literal, pieces=(piece,))
 
 
-def _sets_early(tree: SourceTree) -> bool:
-    return any(word in tree.text for word in _EARLY_WORDS)
+def _callee(node: ast.expr) -> ast.expr:
+    return node.func if isinstance(node, ast.Call) else node
 
 
-def _edits_in(tree: SourceTree, places: list[CudaPlace]) -> Iterator[Edit]:
-    body = tree.tree.body
-    anchor = _anchor(tree)
-    if anchor is None or any(index <= anchor for place in places for index in _top_level(tree, place)):
-        return
-    bindings = [place for place in places if isinstance(place.node, ast.Assign)]
-    calls = [place for place in places if isinstance(place.node, ast.Call)]
-    name = _declared(tree, bindings, calls)
-    if calls and name is None:
-        free = [name for name in _NAMES if not any(_binds(node, name) for node in tree.nodes)]
-        if not free:
-            return
-        name = free[0]
-        yield InsertStatement(tree.path, tree.span(body[anchor]), Where.AFTER, f"{name} = torch.device({_CHOICE})")
-    for place in bindings:
-        value = place.expression
-        literal = value.args[0] if isinstance(value, ast.Call) else value
-        yield ReplaceExpression(tree.path, tree.span(literal), _CHOICE)
-    for place in calls:
-        assert isinstance(place.node, ast.Call)
-        assert name is not None
-        yield _with_device(tree, place.node, name)
+def _chain(node: ast.expr) -> Iterator[ast.expr]:
+    yield node
+    while isinstance(node, ast.Attribute):
+        node = node.value
+        yield node
 
 
-def _declared(tree: SourceTree, bindings: list[CudaPlace], calls: list[CudaPlace]) -> str | None:
-    """Return the name that the file already has for the device, if it is bound before all calls."""
-    if len(bindings) != 1 or not isinstance(bindings[0].node, ast.Assign):
+def _is_storage(tree: SourceTree, call: ast.Call) -> bool:
+    """Return whether a call moves the storage that ``map_location`` gets."""
+    outer = tree.parents[call]
+    return isinstance(outer, ast.Lambda) and len(outer.args.args) == 2
+
+
+def _piece(tree: SourceTree, call: ast.Call, text: Callable[[str], str]) -> Piece:
+    """Return the part from the end of a receiver, with its parentheses, to the end of the call."""
+    func = tree.span(call.func)
+    attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    line, column = func.end_line, func.end_column - len(attribute)
+    before = tree.lines[line - 1][:column].rstrip().removesuffix(".").rstrip()
+    start = (line, len(before)) if before.strip() else (line, tree.lines[line - 1].index("."))
+    end = tree.span(call)
+    return start, (end.end_line, end.end_column), text
+
+
+# --- typed constructors ---------------------------------------------------------------------------------------------
+def _dtype(tree: SourceTree, node: ast.expr) -> str:
+    """Return the name of the dtype of a CUDA tensor type, given as a class or by its name; empty if it is none."""
+    name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else named(tree, node)
+    found = _TYPED.fullmatch(name)
+    return _DTYPES[found[1]] if found and own_names(tree).get("torch") == "torch" else ""
+
+
+def _constructed(tree: SourceTree, call: ast.Call) -> CudaPlace:
+    """``torch.cuda.FloatTensor(2, 3)``: sizes, or a list of numbers; a tensor would have to be on the same device."""
+    one = call.args[0] if len(call.args) == 1 else None
+    known = one is None or isinstance(one, _LITERAL_SIZES) or _is_size(one) or _is_filled(tree, call)
+    if not known or call.keywords or not isinstance(call.func, ast.Attribute):
+        return CudaPlace(tree, call, reason=_UNKNOWN_CONTENT)
+    func, end = tree.span(call.func), tree.span(call)
+    name = named(tree, call.func).replace(".cuda", "", 1)
+    torch = next(iter(name for name, full in own_names(tree).items() if full == "torch"), "torch")
+    name = name.replace("torch", torch, 1)
+    return CudaPlace(
+        tree,
+        call,
+        pieces=(
+            ((func.line, func.column), (func.end_line, func.end_column), lambda _: name),
+            ((end.end_line, end.end_column), (end.end_line, end.end_column), lambda device: f".to({device})"),
+        ),
+    )
+
+
+def _is_filled(tree: SourceTree, call: ast.Call) -> bool:
+    """Return whether a new tensor is written to before it is read, so that its argument is a size."""
+    outer = tree.parents[call]
+    if isinstance(outer, ast.keyword):
+        return outer.arg == "out"
+    return isinstance(outer, ast.Attribute) and outer.attr in _FILLS
+
+
+def _is_size(node: ast.expr) -> bool:
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    func = node.func if isinstance(node, ast.Call) else None
+    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _SIZES
+
+
+def _stored_type(tree: SourceTree, node: ast.Attribute) -> CudaPlace | None:
+    outer = tree.parents[node]
+    if isinstance(outer, ast.Assign) and outer.value is node:
+        return CudaPlace(tree, node, reason=_TYPED_NAME)
+    return None  # a call, or a comparison, which is false on other devices
+
+
+# --- literals -------------------------------------------------------------------------------------------------------
+def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
+    """Return the place of a literal device where a device is expected."""
+    computed = not isinstance(node, ast.Constant)
+    if computed and not _is_computed_cuda(node):
         return None
-    bound, target = tree.tree.body.index(bindings[0].node), bindings[0].node.targets[0]
-    if any(index <= bound for place in calls for index in _top_level(tree, place)):
+    if not computed and not is_cuda_literal(node):
         return None
-    return tree.source(target)
-
-
-def _anchor(tree: SourceTree) -> int | None:
-    """Return the index of the statement after which the device can be declared; ``None`` if there is none."""
-    body = tree.tree.body
-    starts = [index for index, stmt in enumerate(body) if isinstance(stmt, ast.Import) and _imports_torch(stmt)]
-    if not starts or len([node for node in tree.nodes if _binds(node, "torch")]) != sum(
-        alias.name.split(".")[0] == "torch" and alias.asname is None
-        for stmt in body
-        if isinstance(stmt, ast.Import)
-        for alias in stmt.names
-    ):
+    outer = tree.parents[node]
+    literal = str(node.value) if isinstance(node, ast.Constant) else ""
+    if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
+        if isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign)) or literal != "cuda" or len(outer.args) > 1:
+            return CudaPlace(tree, node, Kind.CHOICE, literal)
+        return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
+    if not _is_device_argument(tree, node, outer) and not _is_device_value(tree, node, outer):
         return None
-    anchor = starts[0]
-    while anchor + 1 < len(body) and isinstance(body[anchor + 1], (ast.Import, ast.ImportFrom)):
-        anchor += 1
-    for index, stmt in enumerate(body):
-        if any(word in tree.source(stmt) for word in _EARLY_WORDS):
-            if not isinstance(stmt, (ast.Assign, ast.Expr)) or _EARLY_WORDS[1] in tree.source(stmt):
-                return None
-            anchor = max(anchor, index)
-    return anchor
+    if literal == "cuda" and _is_moved_by_torch(tree, outer):
+        return CudaPlace(tree, node, pieces=(_whole(tree, node),))
+    return CudaPlace(tree, node, Kind.CHOICE, literal)
 
 
-def _imports_torch(stmt: ast.Import) -> bool:
-    return any(alias.name == "torch" and alias.asname is None for alias in stmt.names)
+def _is_device_argument(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:
+    """Return whether an expression is the argument ``device`` of a call, or the first one of ``to``."""
+    if isinstance(outer, ast.Call):
+        return outer.args[:1] == [node] and isinstance(outer.func, ast.Attribute) and outer.func.attr == "to"
+    if not isinstance(outer, ast.keyword) or outer.arg not in ("device", "map_location"):
+        return False
+    call = tree.parents[outer]
+    return not (isinstance(call, ast.Call) and getattr(call.func, "attr", "") in ("add_argument", "option"))
 
 
-def _top_level(tree: SourceTree, place: CudaPlace) -> Iterator[int]:
-    """Yield the indices of the file's top-level statements that contain a place or lead to it."""
-    nodes = [place.node, *(frame.stmt for frame in place.point.call_stack if frame.tree.path == tree.path)]
-    for node in nodes:
-        chain = [node, *tree.ancestors(node)]
-        top = next((each for each in chain if tree.parents.get(each) is tree.tree), None)
-        if isinstance(top, ast.stmt):
-            yield tree.tree.body.index(top)
+def _is_moved_by_torch(tree: SourceTree, outer: ast.AST) -> bool:
+    call = tree.parents[outer] if isinstance(outer, ast.keyword) else outer
+    return isinstance(call, ast.Call) and (
+        named(tree, call.func).startswith("torch.") or getattr(call.func, "attr", "") == "to"
+    )
 
 
-def _with_device(tree: SourceTree, call: ast.Call, device: str) -> Edit:
-    func, argument = call.func, device_argument_of(call)
-    if argument is not None:
-        return ReplaceExpression(tree.path, tree.span(argument), device)
-    assert isinstance(func, ast.Attribute)
-    others = [f"{keyword.arg}={tree.source(keyword.value)}" for keyword in call.keywords]
-    code = f"{tree.source(func.value)}.to({', '.join([device, *others])})"
-    return ReplaceExpression(tree.path, tree.span(call), code)
+def _is_device_value(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:
+    """Return whether an expression is assigned to what is named, or used, as a device."""
+    if not isinstance(outer, (ast.Assign, ast.AnnAssign)) or outer.value is not node:
+        return False
+    if isinstance(outer, ast.AnnAssign) and isinstance(tree.parents[outer], ast.ClassDef):
+        return False  # the default of a dataclass: DEV816
+    targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
+    names = [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in targets]
+    return all(_DEVICE.fullmatch(name) or name in tree.derived(_names_of_devices) for name in names)
+
+
+def _names_of_devices(tree: SourceTree) -> frozenset[str]:
+    """Return the names that are an argument ``device`` of a call, or the first one of ``to``."""
+    return frozenset(
+        node.id
+        for node in tree.nodes
+        if isinstance(node, ast.Name) and _is_device_argument(tree, node, tree.parents[node])
+    )
+
+
+def _is_computed_cuda(node: ast.expr) -> bool:
+    """Return whether an expression is ``f"cuda:{rank}"`` or ``"cuda:" + str(rank)``."""
+    first: ast.AST = node
+    if isinstance(node, ast.JoinedStr) and node.values:
+        first = node.values[0]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
+        first = node.left
+    return first is not node and isinstance(first, ast.Constant) and str(first.value).startswith("cuda:")
+
+
+def _whole(tree: SourceTree, node: ast.expr) -> Piece:
+    span = tree.span(node)
+    return (span.line, span.column), (span.end_line, span.end_column), lambda name: name

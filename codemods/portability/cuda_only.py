@@ -42,49 +42,38 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_places import CudaPlace, cuda_places, port_edits
+from codemods.portability._cuda_places import CudaPlace, cuda_places
+from codemods.portability._port_edits import port_edits
 from devfix.analysis import Observations
-from devfix.fixes.devices.conflicting_devices import chooses_device
-from devfix.fixes.event_path import event_path
+from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
-_UNREACHED = "no program among the checked files calls this function"
-_NO_ROOM = "there is no place in the file at which the device can be declared"
-
 
 def detect(observations: Observations) -> Iterator[Finding]:
-    """Yield one finding per place that requires CUDA; all places of a program share one fix."""
-    if chooses_device(observations):
+    """Yield one finding per place of a file that requires CUDA; all places share one fix."""
+    if foreign_part(observations.trees[0].path):
         return
     places = cuda_places(observations)
-    portable = [place for place in places if not place.reason and not _contains(place, places)]
-    edits = () if observations.is_library else port_edits(portable)
-    fix = Fix("let the program choose its device", edits)
+    ported = port_edits(observations, [place for place in places if not place.reason])
+    fix = Fix("let the program choose its device", ported.edits)
     for place in places:
-        is_fixed = bool(edits) and place in portable
-        reason = place.reason or (_UNREACHED if observations.is_library else _NO_ROOM)
-        yield _finding(place, (fix,) if is_fixed else (), "" if is_fixed else reason)
-
-
-def _contains(place: CudaPlace, places: list[CudaPlace]) -> bool:
-    """Return whether a place is part of another one's receiver: ``x.cuda().mean().cuda()``."""
-    outer = place.tree.ancestors(place.node)
-    return any(other.node in outer for other in places)
+        is_fixed = place in ported.places
+        yield _finding(place, (fix,) if is_fixed else (), "" if is_fixed else place.reason or ported.reason)
 
 
 def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
-    text = ast.unparse(place.expression)
+    text = ast.unparse(place.node)
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ADVICE,
         place.tree.path,
-        place.tree.span(place.expression),
+        place.tree.span(place.node),
         f"`{text if len(text) <= 40 else '…' + text[-39:]}` requires CUDA",
-        event_path((place.point, "moved", "placed on CUDA here")),
+        (place.tree.event("moved", place.node, "placed on CUDA here"),),
         fixes,
         reason,
     )

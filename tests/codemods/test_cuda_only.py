@@ -44,31 +44,110 @@ REWRITES = [
     pytest.param(
         HEAD + "\nmodel = nn.Linear(4, 2).cuda()\nx = torch.rand(3, 4).cuda()\nprint(model(x.cuda(0)))\n",
         HEAD + DECLARED + "\nmodel = nn.Linear(4, 2).to(device)\nx = torch.rand(3, 4).to(device)\n"
-        "print(model(x.cuda(0)))\n",
-        id="an-index-stays",
+        'print(model(x.to("cuda:0" if torch.cuda.is_available() else "cpu")))\n',
+        id="an-index",
+    ),
+    pytest.param(
+        HEAD + "\nuse_cuda = torch.cuda.is_available()\nmodel = nn.Linear(4, 2)\nif use_cuda:\n    model.cuda()\n"
+        "print(model(torch.rand(3, 4).cuda()))\n",
+        HEAD + DECLARED + "\nuse_cuda = torch.cuda.is_available()\nmodel = nn.Linear(4, 2)\nif use_cuda:\n"
+        "    model.cuda()\nprint(model(torch.rand(3, 4).to(device)))\n",
+        id="one-place-without-the-condition",
+    ),
+    pytest.param(
+        "import os\n" + HEAD + '\ndef main():\n    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n'
+        "    torch.rand(3).cuda()\n\nmain()\n",
+        "import os\n"
+        + HEAD
+        + '\ndef main():\n    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n    '
+        + DECLARED
+        + "    torch.rand(3).to(device)\n\nmain()\n",
+        id="visible-devices-in-a-function",
+    ),
+    pytest.param(
+        HEAD + "import torch.multiprocessing as mp\n" + CUDA,
+        HEAD + "import torch.multiprocessing as mp\n\n" + DECLARED + NEUTRAL[1:],
+        id="forks",
+    ),
+    pytest.param(
+        "from torch import rand\nprint(rand(3).cuda())\n",
+        "import torch\nfrom torch import rand\n" + DECLARED + "print(rand(3).to(device))\n",
+        id="torch-is-not-imported",
+    ),
+    pytest.param(
+        HEAD + "\nx = (torch.rand(3) * 2\n     - 1).cuda()\nprint(x.mean().cuda())\n",
+        HEAD + DECLARED + "\nx = (torch.rand(3) * 2\n     - 1).to(device)\nprint(x.mean().to(device))\n",
+        id="parentheses",
+    ),
+    pytest.param(
+        HEAD + "\nprint((torch.ones(2).cuda() + torch.ones(2, device='cuda')).sum().cuda(non_blocking=True))\n",
+        HEAD + DECLARED.replace('"', "'") + "\nprint((torch.ones(2).to(device) + torch.ones(2, device=device)).sum()"
+        ".to(device, non_blocking=True))\n",
+        id="one-in-another",
+    ),
+    pytest.param(
+        HEAD
+        + "\ndef f(x):\n    y = torch.cuda.FloatTensor(2, 3).zero_()\n    return x.type(torch.cuda.LongTensor), y\n",
+        HEAD + "\ndef f(x):\n    " + DECLARED + "    y = torch.FloatTensor(2, 3).to(device).zero_()\n"
+        "    return x.to(device, torch.int64), y\n",
+        id="typed-constructors-of-a-library",
+    ),
+    pytest.param(
+        HEAD + "\ndef move(model, gpu, x):\n    model.cuda(gpu)\n    return x.cuda(gpu, non_blocking=True)\n",
+        HEAD + "\ndef move(model, gpu, x):\n    if torch.cuda.is_available():\n        model.cuda(gpu)\n"
+        "    return x.cuda(gpu, non_blocking=True) if torch.cuda.is_available() else x\n",
+        id="an-index-of-an-option",
+    ),
+    pytest.param(
+        HEAD + "\ndef load(path):\n    return torch.load(path, map_location=lambda s, l: s.cuda(1))\n",
+        HEAD + "\ndef load(path):\n    return torch.load(path, map_location=lambda s, l: s.cuda(1)"
+        " if torch.cuda.is_available() else s)\n",
+        id="a-storage",
+    ),
+    pytest.param(
+        HEAD + "\ndef sample(x):\n    if x.device != torch.device('cuda'):\n        x = x.to(torch.device('cuda'))\n"
+        "    return x\n",
+        HEAD + "\ndef sample(x):\n    " + DECLARED.replace('"', "'") + "    if x.device != device:\n"
+        "        x = x.to(device)\n    return x\n",
+        id="a-comparison",
+    ),
+    pytest.param(
+        HEAD
+        + '\nclass Config: pass\nconfig = Config()\nconfig.device = "cuda:0"\nprint(torch.ones(2).to(config.device))\n',
+        HEAD
+        + '\nclass Config: pass\nconfig = Config()\nconfig.device = "cuda:0" if torch.cuda.is_available() else "cpu"\n'
+        "print(torch.ones(2).to(config.device))\n",
+        id="an-attribute",
+    ),
+    pytest.param(
+        HEAD + '\nif __name__ == "__main__":\n    print(torch.ones(2).cuda())\n',
+        HEAD + '\nif __name__ == "__main__":\n    ' + DECLARED + "    print(torch.ones(2).to(device))\n",
+        id="the-main-block",
     ),
 ]
 
 UNCHANGED = [
+    pytest.param(HEAD + "\ndef f(x, use_gpu):\n    return x.cuda() if use_gpu else x\n", id="a-flag"),
+    pytest.param(
+        HEAD + "\ndef f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
+        id="left-before",
+    ),
+    pytest.param(HEAD + "\ndef f(x):\n    return torch.cuda.FloatTensor(x)\n", id="a-size-or-content"),
+    pytest.param(HEAD + "\ndef f(x):\n    return isinstance(x, torch.cuda.FloatTensor)\n", id="a-question"),
+    pytest.param(
+        HEAD + "\nclass Alias:\n    def cuda(self):\n        pass\n\ndef f(x):\n    x.cuda()\n",
+        id="a-method-of-the-program",
+    ),
+    pytest.param(HEAD + "\ndef f(p):\n    p.add_argument('--device', default='cuda')\n", id="an-option"),
     pytest.param(HEAD + DECLARED + NEUTRAL, id="neutral"),
     pytest.param(HEAD + "\nif torch.cuda.is_available():\n    torch.rand(3).cuda()\n", id="guarded"),
-    pytest.param(
-        HEAD + "\nuse_cuda = torch.cuda.is_available()\nmodel = nn.Linear(4, 2)\nif use_cuda:\n    model.cuda()\n"
-        "print(model(torch.rand(3, 4).cuda()))\n",
-        id="it-chooses-dev501-tells",
-    ),
     pytest.param(
         HEAD + "\nclass Net(nn.Module):\n    def cuda(self):\n        return super().cuda()\n\nNet().cuda()\n",
         id="its-own-cuda",
     ),
     pytest.param(
-        "import os\n" + HEAD + '\ndef main():\n    os.environ["CUDA_VISIBLE_DEVICES"] = "1"\n'
-        "    torch.rand(3).cuda()\n\nmain()\n",
-        id="visible-devices-in-a-function",
+        HEAD + "\ndevice = 1\ntorch_device = 2\ncompute_device = 3\ntorch.rand(3).cuda()\n", id="no-free-name"
     ),
-    pytest.param(HEAD + "import torch.multiprocessing as mp\n" + CUDA, id="forks"),
-    pytest.param("from torch import rand\nprint(rand(3).cuda())\n", id="torch-is-not-imported"),
-    pytest.param(HEAD + "\ndevice = 1\ntorch_device = 2\ntorch.rand(3).cuda()\n", id="no-free-name"),
 ]
 
 
@@ -91,23 +170,34 @@ def test_left_alone(text, repair):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param("torch.rand(3).cuda(0)\n", "the accelerator is named by its index", id="index"),
-        pytest.param('torch.rand(3).to("cuda:1")\n', "the accelerator is named by its index", id="index-in-text"),
-        pytest.param("x = torch.cuda.FloatTensor(3)\n", "a typed constructor names CUDA", id="typed"),
+        pytest.param(
+            "print(torch.ones(2).sum().cuda(0 + 1))\n", "the accelerator is chosen by an expression", id="index"
+        ),
+        pytest.param("x = torch.rand(3).cuda(True)\n", "a flag is passed as the device", id="flag"),
+        pytest.param(
+            "def f(x):\n    return torch.cuda.FloatTensor(x)\n", "its argument may be a size or the content", id="typed"
+        ),
+        pytest.param("Tensor = torch.cuda.FloatTensor\n", "a typed constructor is stored", id="stored"),
+        pytest.param(
+            "class Net(nn.Module):\n    def cuda(self):\n        return super().cuda()\n",
+            "the class overrides how it is moved",
+            id="override",
+        ),
     ],
 )
 def test_what_stays_is_listed_with_the_reason(text, reason, tmp_path):
     assert [each.finding.reason for each in reported(tmp_path, HEAD + text)] == [reason]
 
 
-def test_two_files_change_together(repair):
+def test_files_change_independently(repair):
+    """A module declares the device where it is used: whoever imports it may select devices first."""
     model = "import torch\n\ndef noise(x):\n    return x + torch.rand(3, 4).cuda()\n"
     train = HEAD + "from model import noise\n\nprint(noise(torch.rand(3, 4).cuda()))\n"
 
     repaired = repair(CODE, {"model.py": model, "train.py": train})
 
     assert repaired == {
-        "model.py": "import torch\n" + DECLARED + "\ndef noise(x):\n    return x + torch.rand(3, 4).to(device)\n",
+        "model.py": "import torch\n\ndef noise(x):\n    " + DECLARED + "    return x + torch.rand(3, 4).to(device)\n",
         "train.py": HEAD + "from model import noise\n" + DECLARED + "\nprint(noise(torch.rand(3, 4).to(device)))\n",
     }
 

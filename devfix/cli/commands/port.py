@@ -16,7 +16,7 @@ from devfix.model import PortTargets
 __all__ = ["command"]
 
 _SCRIPT = "devfix.ported_script"  # key in ``click.Context.meta``: the script, and its arguments
-_RULES = ("DEV81", "DEV501")  # programs without a choice of device, and places that contradict the choice
+_RULES = ("DEV81",)
 
 
 def _without_selection(function: Any) -> Any:

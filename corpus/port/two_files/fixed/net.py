@@ -1,6 +1,5 @@
 import torch
 from torch import nn
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 class Recurrent(nn.Module):
@@ -10,6 +9,7 @@ class Recurrent(nn.Module):
         self.head = nn.Linear(5, 1)
 
     def initial(self, count):
+        device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         return torch.zeros(1, count, 5).to(device)
 
     def forward(self, x):

@@ -1,0 +1,128 @@
+"""The edits that let the places of a file follow a device that it chooses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codemods.portability._cuda_places import CudaPlace, Kind
+from codemods.portability._declared_device import Declarations, declare
+from codemods.portability._device_choice import device_choice
+from codemods.portability._torch_names import indentation, own_names, stands_alone
+from devfix.analysis import Observations
+from devfix.model import Edit, ReplaceExpression, ReplaceStatement
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["Ported", "port_edits"]
+
+_CUDA = '"cuda" if torch.cuda.is_available() else '
+
+
+@dataclass(frozen=True)
+class Ported:
+    """The places that can be ported, and the edits of their file; ``reason`` says why there are none."""
+
+    places: tuple[CudaPlace, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    reason: str = ""
+
+
+def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Ported:
+    """Return the edits of a file, all of its places together."""
+    if not places:
+        return Ported()
+    tree, choice = observations.trees[0], device_choice(observations.targets)
+    is_library = observations.is_library
+    moves = [place for place in places if place.kind == Kind.MOVE and place.literal == "cuda"]
+    declared = declare(tree, moves, choice, observations.trees, is_library=is_library)
+    if declared.reason:
+        return Ported(reason=declared.reason)
+    if len(moves) < len(places) and own_names(tree).get("torch") != "torch" and not declared.edits:
+        return Ported(reason="the file does not import torch by its name")
+    edits = [*declared.edits]
+    inner = {place for place in places if any(_contains(tree, other, place) for other in places)}
+    for place in places:
+        if place not in inner:
+            nested = [other for other in places if other is place or _contains(tree, place, other)]
+            edits += _edits(tree, place, nested, declared, choice)
+    return Ported(tuple(places), tuple(edits))
+
+
+def _contains(tree: SourceTree, outer: CudaPlace, inner: CudaPlace) -> bool:
+    return outer is not inner and outer.node in tree.ancestors(inner.node)
+
+
+def _edits(
+    tree: SourceTree, place: CudaPlace, nested: Sequence[CudaPlace], declared: Declarations, choice: str
+) -> Iterator[Edit]:
+    """Yield the edit of a place with those inside of it."""
+    if place.kind == Kind.CONDITION:
+        yield _conditional(tree, place, choice)
+        return
+    pieces = [piece for each in nested for piece in _texts(tree, each, declared, choice)]
+    span = tree.span(place.node)
+    yield ReplaceExpression(
+        tree.path, span, _composed(tree, (span.line, span.column), (span.end_line, span.end_column), pieces)
+    )
+
+
+_Text = tuple[tuple[int, int], tuple[int, int], str]
+
+
+def _texts(tree: SourceTree, place: CudaPlace, declared: Declarations, choice: str) -> Iterator[_Text]:
+    if place.kind == Kind.CHOICE:
+        span = tree.span(place.node)
+        yield (span.line, span.column), (span.end_line, span.end_column), _choice(tree, place, choice)
+        return
+    name = declared.names.get(place) or _choice(tree, place, choice)
+    for start, end, text in place.pieces:
+        yield start, end, text(name)
+
+
+def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
+    """Return the choice with the index of a place, or its expression, where CUDA is available."""
+    if place.literal == "cuda":
+        return choice
+    cuda = tree.source(place.node) if place.kind == Kind.CHOICE else f'"{place.literal}"'
+    return f"{cuda} if torch.cuda.is_available() else {_others(choice)}"
+
+
+def _others(choice: str) -> str:
+    """Return a choice without CUDA."""
+    return choice.removeprefix(_CUDA) if choice.startswith(_CUDA) else '"cpu"'
+
+
+def _composed(tree: SourceTree, start: tuple[int, int], end: tuple[int, int], pieces: Sequence[_Text]) -> str:
+    """Return the text between two positions with its pieces replaced."""
+    parts, at = list[str](), start
+    for begin, stop, text in sorted(pieces, key=lambda piece: piece[:2]):
+        parts += [_between(tree, at, begin), text]
+        at = stop
+    return "".join([*parts, _between(tree, at, end)])
+
+
+def _between(tree: SourceTree, start: tuple[int, int], end: tuple[int, int]) -> str:
+    lines = tree.lines[start[0] - 1 : end[0]]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][: end[1]]
+    lines[0] = lines[0][start[1] :]
+    return "\n".join(lines)
+
+
+def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
+    """Return the edit that makes a call with CUDA only: ``x.cuda(index) if … else x``."""
+    assert isinstance(place.node, ast.Call)
+    assert isinstance(place.node.func, ast.Attribute)
+    code, receiver = tree.source(place.node), tree.source(place.node.func.value)
+    outer, others = tree.parents[place.node], _others(choice)
+    if isinstance(outer, ast.Expr) and others == '"cpu"' and stands_alone(tree, outer):
+        lines = ("if torch.cuda.is_available():", f"{indentation(tree)}{code}")
+        return ReplaceStatement(tree.path, tree.span(outer), lines)
+    otherwise = receiver if others == '"cpu"' or isinstance(outer, ast.Lambda) else f"{receiver}.to({others})"
+    text = f"{code} if torch.cuda.is_available() else {otherwise}"
+    needs_none = (ast.Assign, ast.Return, ast.Lambda, ast.Expr)
+    if not isinstance(outer, needs_none) and not (isinstance(outer, ast.Call) and place.node in outer.args):
+        text = f"({text})"
+    return ReplaceExpression(tree.path, tree.span(place.node), text)

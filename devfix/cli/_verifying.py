@@ -330,7 +330,8 @@ def verify(
             if named is not None:
                 from devfix.verify.matrix import run_matrix
 
-                matrix = replace(run_matrix(experiment, named, changes), notes=notes)
+                matrix = run_matrix(experiment, named, changes)
+                matrix = replace(matrix, notes=(*notes, *matrix.notes))
             else:
                 proof = Proof(experiment, experiment.prove(changes), changes, notes)
         if named is not None:

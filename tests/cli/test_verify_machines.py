@@ -139,3 +139,27 @@ def test_port_requires_the_script_to_verify(inside, project):
 
     assert result.code == 2
     assert "--verify requires a script: devfix port . --verify -- SCRIPT ARGS" in result.stderr
+
+
+def test_losses_of_another_precision_are_not_compared(verify):
+    script = NEUTRAL.replace(
+        "    loss = model(torch.ones(8, 4).to(device)).pow(2).mean()\n",
+        "    with torch.autocast(device, enabled=device == 'cuda'):\n"
+        "        loss = model(torch.ones(8, 4).to(device) / 3).pow(2).mean()\n",
+    )
+
+    result = verify(script, "--on", "cpu,cuda", "--output-format", "json")
+
+    assert (result.code, [row["compared"] for row in rows(result).values()]) == (0, ["other precision", "reference"])
+    (note,) = json.loads(result.stdout)["notes"]
+    assert note.startswith("losses on cpu are not compared")
+
+
+def test_a_script_for_two_devices_is_compared_with_itself(verify):
+    script = NEUTRAL.replace(
+        "optimizer = ", "second = torch.zeros(1, device='cuda:1' if device == 'cuda' else device)\noptimizer = "
+    )
+
+    result = verify(script, "--on", "cpu,2xcuda", "--output-format", "json")
+
+    assert [row["compared"] for row in rows(result).values()] == ["same losses", "reference"]

@@ -47,6 +47,8 @@ def compared(matrix: Matrix, row: Row) -> str:
         return "reference"
     if row.comparison is None:
         return "no reference"
+    if row.is_other_precision and not row.comparison.is_same:
+        return "other precision"
     if row.is_good:
         return "same losses" if row.after.losses else "same"
     return "other losses" if row.comparison.status == "loss-differs" else "other output"
@@ -61,7 +63,7 @@ def failures(matrix: Matrix) -> list[str]:
             if run is not None and not run.ok:
                 told = run.failure.summary if run.failure is not None and run.stopped is None else run.outcome
                 found.setdefault(f", {side}: {printable(told)}", []).append(machine_name(row))
-        if row.comparison is not None and not row.comparison.is_same:
+        if row.comparison is not None and not row.comparison.is_same and not row.is_other_precision:
             found.setdefault(f": {printable(row.comparison.description)}", []).append(machine_name(row))
     return [", ".join(names) + told for told, names in found.items()]
 

@@ -11,6 +11,7 @@ __all__ = ["KINDS", "Machine", "UnknownMachine", "parse_machines"]
 #: Types of accelerators, and ``cpu`` for a machine without one.
 KINDS = ("cpu", "cuda", "mps", "xpu")
 
+_NOT_SIMULATED = ("npu", "hpu", "tpu", "xla")
 _MOST_DEVICES = 16
 _NAME = re.compile(r"(?:(?P<sim>sim):)?(?:(?P<count>\d+)x)?(?P<kind>[a-z]+)")
 
@@ -51,6 +52,8 @@ def parse_machines(text: str) -> tuple[Machine, ...]:
 
 def _machine(name: str) -> Machine:
     parts = _NAME.fullmatch(name)
+    if parts is not None and parts["kind"] in _NOT_SIMULATED:
+        raise UnknownMachine(f"{name!r}: there is no simulated {parts['kind'].upper()}; {_known()}")
     if parts is None or parts["kind"] not in KINDS:
         near = difflib.get_close_matches(parts["kind"] if parts else name, KINDS, 1)
         raise UnknownMachine(f"{name!r} is no machine{f'; did you mean {near[0]}?' if near else ''}; {_known()}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.verify.comparison import Comparison, compare
 from devfix.verify.matrix.machines import Machine
+from devfix.verify.patches import program_texts
 from devfix.verify.records import RunError
 from devfix.verify.targets import choose_target
 
@@ -32,6 +33,8 @@ class Row:
         before: the run of the original; None if the patch changes nothing.
         after: the run of the patched script.
         comparison: of ``after`` with the reference; None if one of them failed, or if it is the reference itself.
+        is_other_precision: the machine's autocast computes in another precision than the reference's, or in none, so
+            that losses may differ.
 
     """
 
@@ -40,6 +43,7 @@ class Row:
     before: Run | None
     after: Run
     comparison: Comparison | None
+    is_other_precision: bool = False
 
     @property
     def is_simulated(self) -> bool:
@@ -50,9 +54,10 @@ class Row:
     def is_good(self) -> bool:
         """Whether the patched script completes, and trains as the reference does.
 
-        Printed text may differ between machines; it decides only if there are no losses.
+        Printed text may differ between machines; it decides only if there are no losses. With another precision,
+        losses are not compared.
         """
-        if not self.after.ok or self.comparison is None:
+        if not self.after.ok or self.comparison is None or self.is_other_precision:
             return self.after.ok
         return self.comparison.is_same or (self.comparison.status == "output-differs" and bool(self.after.losses))
 
@@ -99,7 +104,8 @@ def run_matrix(experiment: Experiment, machines: Sequence[Machine], changes: Map
 
     The reference is the original on CUDA, real or simulated; if that fails, the original on a simulated device that
     does not check where tensors are; if the original requires CUDA for nothing else than its devices, they agree. If
-    both fail, it is the patched script on CUDA.
+    both fail, it is the patched script on CUDA. If the script needs several devices, the first machine that has them
+    takes the place of CUDA.
 
     Raises:
         RunError: a run could not be made.
@@ -118,12 +124,17 @@ def run_matrix(experiment: Experiment, machines: Sequence[Machine], changes: Map
         after = {machine: start(machine, changes) for machine in machines}
         originals = before or after
         candidates = {"the original on cuda": originals.get(_REFERENCE) or start(_REFERENCE, None)}
-        if changes and not candidates["the original on cuda"]().ok:
-            candidates["the original without device checks"] = start(_REFERENCE, None, "unchecked")
-            candidates["the patched script on cuda"] = after.get(_REFERENCE) or start(_REFERENCE, changes)
+        if not candidates["the original on cuda"]().ok:
+            several = [machine for machine in machines if machine.kind == "cuda" and machine.devices > 1]
+            candidates.update({f"the original on {machine.name}": originals[machine] for machine in several})
+            if changes:
+                candidates["the original without device checks"] = start(_REFERENCE, None, "unchecked")
+                candidates["the patched script on cuda"] = after.get(_REFERENCE) or start(_REFERENCE, changes)
+                candidates.update({f"the patched script on {machine.name}": after[machine] for machine in several})
         name, reference = next(
             ((name, run) for name, made in candidates.items() if (run := made()).ok), ("no run", None)
         )
+        uses_autocast = any("autocast" in text for text in program_texts(experiment.project))
         rows = tuple(
             Row(
                 machine,
@@ -131,10 +142,17 @@ def run_matrix(experiment: Experiment, machines: Sequence[Machine], changes: Map
                 before[machine]() if changes else None,
                 run := after[machine](),
                 _compared(run, reference, machine, name),
+                uses_autocast and machine.kind != "cuda" and reference is not None,
             )
             for machine in machines
         )
-    return Matrix(experiment, changes, rows, reference, name)
+    other = [row.machine.name for row in rows if row.is_other_precision and _differs(row)]
+    notes = (f"losses on {', '.join(other)} are not compared: autocast computes in another precision",) if other else ()
+    return Matrix(experiment, changes, rows, reference, name, notes)
+
+
+def _differs(row: Row) -> bool:
+    return row.comparison is not None and not row.comparison.is_same
 
 
 def _target(experiment: Experiment, machine: Machine) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from codemods.portability._receivers import Receivers
-from codemods.portability._torch_names import is_guarded, named, own_names
+from codemods.portability._torch_names import is_guarded, named, own_names, stands_alone
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
 
@@ -146,7 +146,8 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
         return CudaPlace(tree, call, reason=_OVERRIDDEN)
     is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
     if is_ambiguous:
-        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _OWN_CUDA, is_ambiguous=True)
+        is_possible = is_simple or _is_assigned(tree, call)
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else _OWN_CUDA, is_ambiguous=True)
     keywords = [each for each in call.keywords if each.arg != "device"]
     given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
     others = [*(f"{each.arg}={tree.source(each.value)}" for each in keywords)]
@@ -167,6 +168,20 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _INDEX)
     piece = _piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
     return CudaPlace(tree, call, literal=literal, pieces=(piece,))
+
+
+def _is_assigned(tree: SourceTree, call: ast.Call) -> bool:
+    """Return whether a call is the whole value of an assignment to one name or attribute, in lines of its own."""
+    outer = tree.parents[call]
+    if not isinstance(outer, ast.Assign) or len(outer.targets) != 1 or "cuda" in tree.source(_receiver(call)):
+        return False
+    return all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(outer.targets[0])) and stands_alone(
+        tree, outer
+    )
+
+
+def _receiver(call: ast.Call) -> ast.expr:
+    return call.func.value if isinstance(call.func, ast.Attribute) else call
 
 
 def _chain(node: ast.expr) -> Iterator[ast.expr]:

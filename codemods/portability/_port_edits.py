@@ -127,6 +127,11 @@ def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     ):
         lines = ("if torch.cuda.is_available():", f"{indentation(tree)}{code}")
         return ReplaceStatement(tree.path, tree.span(outer), lines)
+    if isinstance(outer, ast.Assign) and isinstance(place.node.func.value, ast.Call) and place.is_ambiguous:
+        target = tree.source(outer.targets[0])
+        moved = f"{target}{code[len(receiver) :]}"
+        condition = ("if torch.cuda.is_available():", f"{indentation(tree)}{target} = {moved}")
+        return ReplaceStatement(tree.path, tree.span(outer), (f"{target} = {receiver}", *condition))
     otherwise = receiver if others == '"cpu"' or isinstance(outer, ast.Lambda) else f"{receiver}.to({others})"
     text = f"{code} if torch.cuda.is_available() else {otherwise}"
     needs_none = (ast.Assign, ast.Return, ast.Lambda, ast.Expr)

@@ -106,6 +106,12 @@ REWRITES = [
         id="a-method-of-the-program",
     ),
     pytest.param(
+        HEAD + "from tables import Alias\n\ndef f():\n    table = Alias(3).cuda()\n    return table\n",
+        HEAD + "from tables import Alias\n\ndef f():\n    table = Alias(3)\n    if torch.cuda.is_available():\n"
+        "        table = table.cuda()\n    return table\n",
+        id="an-object-of-a-class-from-elsewhere",
+    ),
+    pytest.param(
         HEAD + "\ndef move(model, gpu, x):\n    model.cuda(gpu)\n    return x.cuda(gpu, non_blocking=True)\n",
         HEAD + "\ndef move(model, gpu, x):\n    if torch.cuda.is_available():\n        model.cuda(gpu)\n"
         "    return x.cuda(gpu, non_blocking=True) if torch.cuda.is_available() else x\n",

@@ -282,8 +282,8 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
         return CudaPlace(tree, node, reason=_PARAMETER)
     if not _is_device_argument(tree, node, outer) and not _is_device_value(tree, node, outer):
         return None
-    if literal == "cuda" and _is_moved_by_torch(tree, outer):
-        return CudaPlace(tree, node, pieces=(_whole(tree, node),))
+    if literal and _is_moved_by_torch(tree, outer):
+        return CudaPlace(tree, node, literal=literal, pieces=(_whole(tree, node),))
     return CudaPlace(tree, node, Kind.CHOICE, literal)
 
 

@@ -57,8 +57,8 @@ def declare(
         known = _known_name(tree, place)
         if known:
             names[place] = known
-        else:
-            waiting.append(place)
+        elif place.literal == "cuda":
+            waiting.append(place)  # an index becomes a choice where it is
     by_scope: dict[_Scope, list[CudaPlace]] = {}
     for place in waiting:
         by_scope.setdefault(_scope(tree, place.node), []).append(place)
@@ -84,13 +84,16 @@ def _declaration(tree: SourceTree, anchor: ast.stmt, where: Where, name: str, ch
 
 
 def _torch_import(tree: SourceTree) -> list[Edit]:
-    """Return the import of torch beside the first import of one of its modules; none if torch is imported, or taken."""
+    """Return the import of torch before the first import of one of its modules, or else before the first import.
+
+    None if torch is imported, or if its name is taken.
+    """
     if "torch" in own_names(tree) or "torch" in replaced_names(tree):
         return []
-    for stmt in tree.tree.body:
-        if isinstance(stmt, (ast.Import, ast.ImportFrom)) and "torch" in tree.source(stmt):
-            return [InsertStatement(tree.path, tree.span(stmt), Where.BEFORE, "import torch")]
-    return []
+    imports = [stmt for stmt in tree.tree.body if isinstance(stmt, (ast.Import, ast.ImportFrom))]
+    imports = [stmt for stmt in imports if getattr(stmt, "module", "") != "__future__"]
+    first = next((stmt for stmt in imports if "torch" in tree.source(stmt)), next(iter(imports), None))
+    return [] if first is None else [InsertStatement(tree.path, tree.span(first), Where.BEFORE, "import torch")]
 
 
 # --- names that are there -------------------------------------------------------------------------------------------
@@ -103,7 +106,7 @@ def _known_name(tree: SourceTree, place: CudaPlace) -> str:
         scope = _scope(tree, stmt)
         if tree.parents[stmt] is not scope or _bindings(scope, target.id) != 1:
             continue
-        if is_object and not isinstance(stmt.value, ast.Call):
+        if _cuda_of(stmt.value) != place.literal or (is_object and not isinstance(stmt.value, ast.Call)):
             continue
         here = _scope(tree, place.node)
         if here is scope:
@@ -115,7 +118,7 @@ def _known_name(tree: SourceTree, place: CudaPlace) -> str:
 
 
 def _assignments(tree: SourceTree) -> list[ast.Assign]:
-    """Return the assignments of CUDA to one name, with a choice or without."""
+    """Return the assignments of a CUDA device to one name, with a choice or without."""
     return tree.derived(_find_assignments)
 
 
@@ -126,22 +129,20 @@ def _find_assignments(tree: SourceTree) -> list[ast.Assign]:
         if isinstance(node, ast.Assign)
         and len(node.targets) == 1
         and isinstance(node.targets[0], ast.Name)
-        and _is_cuda_or_choice(node.value)
+        and _cuda_of(node.value)
     ]
 
 
-def _is_cuda_or_choice(value: ast.expr) -> bool:
-    """Return whether a value is ``torch.device("cuda")``, ``"cuda"``, or one of these if CUDA is available."""
+def _cuda_of(value: ast.expr) -> str:
+    """Return the device of ``torch.device("cuda")``, ``"cuda:0"``, or of one of these if CUDA is available."""
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=[argument]):
-            return _is_cuda_or_choice(argument)
+            return _cuda_of(argument)
         case ast.IfExp(test=ast.Call(func=func), body=body, orelse=ast.Constant(value="cpu")):
-            return is_cuda_literal(body) and ast.unparse(func) == "torch.cuda.is_available" and _has_no_index(body)
-    return is_cuda_literal(value) and _has_no_index(value)
-
-
-def _has_no_index(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value == "cuda"
+            return _cuda_of(body) if ast.unparse(func) == "torch.cuda.is_available" else ""
+        case ast.Constant(value=str(text)) if is_cuda_literal(value):
+            return text
+    return ""
 
 
 def _bindings(scope: ast.AST, name: str) -> int:
@@ -217,7 +218,7 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
             found = stmt
         elif found is not None:
             break
-    if found is None or not any("torch" in tree.source(each) for each in tree.tree.body[: _at(tree, found) + 1]):
+    if found is None:
         return None
     for stmt in tree.tree.body:
         if any(word in tree.source(stmt) for word in _EARLY_WORDS):
@@ -225,10 +226,6 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
                 return None
             found = max(found, stmt, key=tree.span)
     return found
-
-
-def _at(tree: SourceTree, stmt: ast.stmt) -> int:
-    return tree.tree.body.index(stmt)
 
 
 def _follows(tree: SourceTree, anchor: ast.stmt, place: CudaPlace) -> bool:

@@ -34,7 +34,7 @@ def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Porte
         return Ported()
     tree, choice = observations.trees[0], device_choice(observations.targets)
     is_library = observations.is_library
-    moves = [place for place in places if place.kind == Kind.MOVE and place.literal == "cuda"]
+    moves = [place for place in places if place.kind == Kind.MOVE]
     declared = declare(tree, moves, choice, observations.trees, is_library=is_library)
     if declared.reason:
         return Ported(reason=declared.reason)
@@ -84,7 +84,8 @@ def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
     """Return the choice with the index of a place, or its expression, where CUDA is available."""
     if place.literal == "cuda":
         return choice
-    cuda = tree.source(place.node) if place.kind == Kind.CHOICE else f'"{place.literal}"'
+    is_text = isinstance(place.node, (ast.Constant, ast.JoinedStr, ast.BinOp))
+    cuda = tree.source(place.node) if is_text else f'"{place.literal}"'
     return f"{cuda} if torch.cuda.is_available() else {_others(choice)}"
 
 

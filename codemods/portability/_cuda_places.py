@@ -40,6 +40,7 @@ _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _TYPED_NAME = "a typed constructor is stored"
 _PARAMETER = "the default of a parameter: a query there would run when the module is imported"
+_SCRIPTED = "TorchScript compiles the function"
 _FLAG = "a flag is passed as the device"
 
 
@@ -93,6 +94,8 @@ def cuda_places(observations: Observations) -> list[CudaPlace]:
             continue
         if is_cpu_only and _is_in_own_cuda(tree, place.node):
             continue  # its callers call it with CUDA only
+        if _is_scripted(tree, place.node):
+            place = replace(place, reason=_SCRIPTED)
         if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
             place = replace(place, reason=_OWN_CUDA)
         found.append(place)
@@ -115,6 +118,12 @@ def _compares_unequal(test: ast.expr) -> bool:
 def is_cuda_literal(node: ast.AST) -> bool:
     """Return whether an expression is the name of a CUDA device."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
+
+
+def _is_scripted(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether TorchScript compiles the code, which has no query for CUDA."""
+    functions = (outer for outer in tree.ancestors(node) if isinstance(outer, ast.FunctionDef))
+    return any(named(tree, each).startswith("torch.jit.") for function in functions for each in function.decorator_list)
 
 
 def _is_in_own_cuda(tree: SourceTree, node: ast.expr) -> bool:

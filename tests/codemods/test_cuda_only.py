@@ -199,6 +199,11 @@ def test_left_alone(text, repair):
             "the default of a parameter: a query there would run when the module is imported",
             id="parameter",
         ),
+        pytest.param(
+            "@torch.jit.script\ndef f(x: torch.Tensor):\n    return x.cuda()\n",
+            "TorchScript compiles the function",
+            id="script",
+        ),
         pytest.param("Tensor = torch.cuda.FloatTensor\n", "a typed constructor is stored", id="stored"),
         pytest.param(
             "from tables import Alias\n\ndef f():\n    return Alias().cuda()\n",

@@ -67,7 +67,8 @@ class CudaPlace:
         literal: ``cuda``, with an index if the place names one.
         pieces: the parts of its text that change, with the name of the device or the choice.
         reason: why it is not ported.
-        is_ambiguous: the value may be an object of the program with a method ``cuda``.
+        is_ambiguous: the value may be an object of the program with a method ``cuda``, or is a type of tensors, for
+            which there is no other accelerator.
 
     """
 
@@ -97,7 +98,7 @@ def cuda_places(observations: Observations) -> list[CudaPlace]:
         if _is_scripted(tree, place.node):
             place = replace(place, reason=_SCRIPTED)
         if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
-            place = replace(place, reason=_OWN_CUDA)
+            place = replace(place, reason=_OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
         found.append(place)
     return sorted(found, key=lambda place: tree.span(place.node))
 
@@ -269,7 +270,7 @@ def _is_size(node: ast.expr) -> bool:
 def _stored_type(tree: SourceTree, node: ast.Attribute) -> CudaPlace | None:
     outer = tree.parents[node]
     if isinstance(outer, ast.Assign) and outer.value is node:
-        return CudaPlace(tree, node, reason=_TYPED_NAME)
+        return CudaPlace(tree, node, Kind.CONDITION, is_ambiguous=True)
     return None  # a call, or a comparison, which is false on other devices
 
 

@@ -114,6 +114,10 @@ def _between(tree: SourceTree, start: tuple[int, int], end: tuple[int, int]) -> 
 
 def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     """Return the edit that makes a call with CUDA only: ``x.cuda(index) if … else x``."""
+    if isinstance(place.node, ast.Attribute):
+        code = tree.source(place.node)
+        text = f"{code} if torch.cuda.is_available() else {code.replace('.cuda', '', 1)}"
+        return ReplaceExpression(tree.path, tree.span(place.node), text)
     assert isinstance(place.node, ast.Call)
     assert isinstance(place.node.func, ast.Attribute)
     code, receiver = tree.source(place.node), tree.source(place.node.func.value)

@@ -112,6 +112,12 @@ REWRITES = [
         id="an-object-of-a-class-from-elsewhere",
     ),
     pytest.param(
+        HEAD + "\nTensor = torch.cuda.FloatTensor\nprint(Tensor(2).zero_())\n",
+        HEAD + "\nTensor = torch.cuda.FloatTensor if torch.cuda.is_available() else torch.FloatTensor\n"
+        "print(Tensor(2).zero_())\n",
+        id="a-stored-type",
+    ),
+    pytest.param(
         HEAD + "\ndef move(model, gpu, x):\n    model.cuda(gpu)\n    return x.cuda(gpu, non_blocking=True)\n",
         HEAD + "\ndef move(model, gpu, x):\n    if torch.cuda.is_available():\n        model.cuda(gpu)\n"
         "    return x.cuda(gpu, non_blocking=True) if torch.cuda.is_available() else x\n",
@@ -204,7 +210,6 @@ def test_left_alone(text, repair):
             "TorchScript compiles the function",
             id="script",
         ),
-        pytest.param("Tensor = torch.cuda.FloatTensor\n", "a typed constructor is stored", id="stored"),
         pytest.param(
             "from tables import Alias\n\ndef f():\n    return Alias().cuda()\n",
             "`cuda` may be a method of a class of the program",

@@ -49,6 +49,7 @@ def run(tree: Path, meta: dict[str, Any], device: str, **options: bool) -> Run:
         meta.get("run_on", device) if device == "sim" else device,
         tree,
         devices=meta.get("devices", 1),
+        kind=meta.get("accelerator", "cuda"),
         env=installed(tree.parent, meta),
         setup=meta.get("setup"),
         setup_script=meta.get("setup_script"),

@@ -66,7 +66,7 @@ def around_sources(raw: bytes) -> dict:
 def apply(tree: Path, unsafe: bool = False):
     """The outcome for a tree, and its programs afterwards; ``port/`` is for rules that are off unless selected."""
     files = [sources.read(str(path)) for path in paths(tree)]
-    select = ("DEV81",) if tree.is_relative_to(CORPUS / "port") else ()
+    select = ("DEV81", "DEV82") if tree.is_relative_to(CORPUS / "port") else ()
     outcome = fixpoint.apply(files, Settings(root=str(tree), unsafe_fixes=unsafe, select=select))
     assert outcome.problems == ()
     changed = {

@@ -29,6 +29,7 @@ OPTIONAL = {
     "setup": list,
     "setup_script": str,
     "run_on": str,
+    "accelerator": str,
     "reference": str,
     "losses": str,
     "incident": dict,

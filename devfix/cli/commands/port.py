@@ -17,6 +17,7 @@ __all__ = ["command"]
 
 _SCRIPT = "devfix.ported_script"  # key in ``click.Context.meta``: the script, and its arguments
 _RULES = ("DEV81",)
+_DTYPES = ("DEV82",)  # float64, which MPS does not have
 
 
 def _without_selection(function: Any) -> Any:
@@ -127,7 +128,7 @@ def command(
     proof = take_run_options(context, given, context.meta.get(_SCRIPT, ()), wanted=verify)
     if proof is not None:
         proof = replace(proof, machines=machines_of(to))
-    given |= {"select": _RULES, "extend_select": (), "ignore": (), "severity": None}
+    given |= {"select": (*_RULES, *(_DTYPES if "mps" in to else ())), "extend_select": (), "ignore": (), "severity": None}
     given |= {"targets": PortTargets(to, target_torch), "lists_settings": True}
     mode = Mode.CHECK if given["baseline"] is not None else Mode.PREVIEW if diff or check else Mode.APPLY
     request = Request.of(mode, diff=diff, proof=proof, **given)

@@ -24,6 +24,7 @@ _KEEPING = {
     *("reshape", "copy", "transpose", "flatten", "ravel", "squeeze", "repeat", "clip"),
     *("view", "unsqueeze", "permute", "t", "contiguous", "clone", "detach", "pin_memory", "expand", "to", "cuda"),
 }
+_IMAGES = ("cv2.", "imageio.", "PIL.", "skimage.io.")
 _CASTS = {"float": "torch.float32", "half": "torch.float16", "bfloat16": "torch.bfloat16"}
 _DTYPES = ("torch.float32", "torch.float", "torch.float16", "torch.half", "torch.bfloat16")
 _MOST_STEPS = 12  # from a value to where it comes from
@@ -86,10 +87,20 @@ def is_from_numpy(tree: SourceTree, node: ast.expr, steps: int = _MOST_STEPS) ->
     if isinstance(node, ast.Subscript):
         return is_from_numpy(tree, node.value, steps)
     if isinstance(node, ast.Call) and named(tree, node.func) == "torch.from_numpy":
-        return True
+        return bool(node.args) and not _is_image(tree, node.args[0])
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
         return not named(tree, node.func) and is_from_numpy(tree, node.func.value, steps)
     return is_double(tree, node)
+
+
+def _is_image(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether an array may be the bytes of an image, which are better cast behind the copy."""
+    values = [node]
+    if isinstance(node, ast.Name):
+        assigned = [each for each in ast.walk(tree.function(node)) if isinstance(each, ast.Assign)]
+        values = [each.value for each in assigned if ast.unparse(each.targets[0]) == node.id]
+    calls = (each for value in values for each in ast.walk(value) if isinstance(each, ast.Call))
+    return any(named(tree, each.func).startswith(_IMAGES) for each in calls)
 
 
 def _only_value(tree: SourceTree, name: ast.Name) -> ast.expr | None:
@@ -106,10 +117,16 @@ def _only_value(tree: SourceTree, name: ast.Name) -> ast.expr | None:
 
 
 def moved_value(tree: SourceTree, node: ast.expr) -> ast.expr | None:
-    """Return the value that a call ``x.to(device)`` moves without a cast; ``None`` for other expressions."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "to":
+    """Return the value that ``x.to(device)`` or ``x.cuda()`` moves without a cast; ``None`` for other expressions."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    if len(node.args) != 1 or any(each.arg not in ("non_blocking", "copy") for each in node.keywords):
+    if node.func.attr == "cuda" and not node.args and not named(tree, node.func):
+        return node.func.value
+    if (
+        node.func.attr != "to"
+        or len(node.args) != 1
+        or any(each.arg not in ("non_blocking", "copy") for each in node.keywords)
+    ):
         return None
     is_dtype = named(tree, node.args[0]) or ast.unparse(node.args[0]).endswith(("dtype", "float32", "float16"))
     return None if is_dtype and not _is_device(tree, node.args[0]) else node.func.value

@@ -81,6 +81,8 @@ def _cast_later(tree: SourceTree, assigned: ast.Assign) -> str | None:
     moved = moved_value(tree, assigned.value)
     if not isinstance(target, ast.Name) or len(assigned.targets) != 1 or moved is None:
         return None
+    if isinstance(assigned.value, ast.Call) and getattr(assigned.value.func, "attr", "") == "cuda":
+        return None
     if not is_from_numpy(tree, moved) and not _was_from_numpy(tree, assigned, moved):
         return None
     _, block, index = tree.block(assigned)
@@ -110,6 +112,11 @@ def _was_from_numpy(tree: SourceTree, assigned: ast.Assign, moved: ast.expr) -> 
 def _cast_with(tree: SourceTree, move: ast.expr, whole: ast.expr, dtype: str) -> Edit:
     """Return the edit that lets the move cast."""
     assert isinstance(move, ast.Call)
+    assert isinstance(move.func, ast.Attribute)
+    if move.func.attr == "cuda":  # has no dtype: x.float().cuda()
+        value, dot, called = tree.source(move).rpartition(".cuda")
+        cast = tree.source(whole).removeprefix(tree.source(move))
+        return ReplaceExpression(tree.path, tree.span(whole), f"{value}{cast}{dot}{called}")
     device, *others = [*(tree.source(each) for each in move.args), *_keywords(tree, move)]
     code = f"{tree.source(move.func)}({', '.join([device, dtype, *others])})"
     return ReplaceExpression(tree.path, tree.span(whole), code)

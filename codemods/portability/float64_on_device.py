@@ -77,7 +77,7 @@ def _is_placed_double(tree: SourceTree, call: ast.Call) -> bool:
     """Return whether a call moves a value in float64, or creates one on a device."""
     moved = moved_value(tree, call)
     if moved is not None:
-        return not _is_cpu(call.args[0]) and is_double(tree, moved) and not is_cast(tree, call)
+        return not any(map(_is_cpu, call.args)) and is_double(tree, moved) and not is_cast(tree, call)
     device = next((each.value for each in call.keywords if each.arg == "device"), None)
     created = device is not None and not _is_cpu(device) and named(tree, call.func).startswith("torch.")
     return created and is_double(tree, call)

@@ -96,11 +96,11 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
     if request.lists_settings and scope is None:
-        from devfix.cli._cuda_settings import settings_notes
+        from devfix.cli.porting.settings import settings_notes
 
         outcome = replace(outcome, notes=(*outcome.notes, *settings_notes(request.paths, settings)))
     if request.baseline is not None:
-        from devfix.cli._baseline import held_to_baseline
+        from devfix.cli.porting.baseline import held_to_baseline
 
         outcome = held_to_baseline(outcome, [file.path for file in files], request.baseline, request.update_baseline)
     if request.add_ignore:

@@ -28,6 +28,10 @@ def f(a):
             "x = torch.from_numpy(a)[0].unsqueeze(0).to(device, torch.float32)\n",
         ),
         (
+            "y = torch.from_numpy(a).cuda(non_blocking=True).float()\n",
+            "y = torch.from_numpy(a).float().cuda(non_blocking=True)\n",
+        ),
+        (
             LATER.format("device"),
             LATER.format("device, torch.float32"),
         ),
@@ -42,6 +46,7 @@ def test_the_move_casts(before, after, repair):
     "text",
     [
         "x = torch.rand(3).to(device).float()\n",
+        "import cv2\n\ndef f(path):\n    a = cv2.imread(path)\n    return torch.from_numpy(a).to(device).float()\n",
         "def f(x):\n    return x.to(device).float()\n",
         "x = torch.from_numpy(a).to(torch.float16).float()\n",
         "x = torch.from_numpy(a).to(device).double()\n",

@@ -128,7 +128,12 @@ def command(
     proof = take_run_options(context, given, context.meta.get(_SCRIPT, ()), wanted=verify)
     if proof is not None:
         proof = replace(proof, machines=machines_of(to))
-    given |= {"select": (*_RULES, *(_DTYPES if "mps" in to else ())), "extend_select": (), "ignore": (), "severity": None}
+    given |= {
+        "select": (*_RULES, *(_DTYPES if "mps" in to else ())),
+        "extend_select": (),
+        "ignore": (),
+        "severity": None,
+    }
     given |= {"targets": PortTargets(to, target_torch), "lists_settings": True}
     mode = Mode.CHECK if given["baseline"] is not None else Mode.PREVIEW if diff or check else Mode.APPLY
     request = Request.of(mode, diff=diff, proof=proof, **given)

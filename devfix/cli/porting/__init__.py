@@ -1,0 +1,1 @@
+"""The gate of ``devfix port``, and the settings that it lists."""

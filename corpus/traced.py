@@ -58,7 +58,7 @@ def compare(case: Path, meta: dict[str, Any]) -> str:
     run_options = [f"--setup={shlex.join(meta['setup'])}"] if "setup" in meta else []
     run_options += [f"--devices={meta['devices']}"] if meta.get("devices", 1) > 1 else []
     run_options += ["--torchrun"] if meta.get("torchrun") else []
-    run_options += ["--device=cpu"] if meta.get("run_on") == "cpu" else ["--device=sim"]
+    run_options += ["--device=cpu"] if meta.get("run_on") == "cpu" else [f"--device=sim:{meta['accelerator']}" if "accelerator" in meta else "--device=sim"]
     with tempfile.TemporaryDirectory(prefix="traced-") as parent:
         static, traced = Path(parent, "static"), Path(parent, "traced")
         repaired(case, meta, [], ["."], static)

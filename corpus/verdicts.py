@@ -75,6 +75,7 @@ def verdict(case: Case, device: str = "sim") -> Verdict:
         setup_on=device,
         env=installed(folder, meta),
         devices=meta.get("devices", 1),
+        kind=meta.get("accelerator", "cuda"),
         torchrun=meta.get("torchrun", False),
     )
 
@@ -125,7 +126,7 @@ def main(arguments: list[str]) -> int:
         print(f"no CUDA device: {sys.executable} has no torch that sees one", file=sys.stderr)
         return 2
     rows, bad = [], 0
-    chosen = [case for case in cases(options.words) if options.device == "sim" or "devices" not in case.meta]
+    chosen = [case for case in cases(options.words) if options.device == "sim" or not {"devices", "accelerator"} & case.meta.keys()]
     for case in chosen:
         found = verdict(case, options.device)
         rows.append(row(case, found))

@@ -32,6 +32,7 @@ Safe: the value is rounded to the same dtype, on the other side of the copy. The
 sides. A cast in a later statement stays, and does nothing.
 
 ## References
+- [MPS backend](https://docs.pytorch.org/docs/stable/notes/mps.html)
 - [MPS has no float64](https://github.com/pytorch/pytorch/issues/122602)
 - [tiatoolbox#1070](https://github.com/TissueImageAnalytics/tiatoolbox/issues/1070)
 """
@@ -145,7 +146,7 @@ _SETUP = "import numpy as np\nimport torch\n\ndevice = torch.device('cuda' if to
 
 RULE = Rule(
     code="DEV821",
-    name="float64-before-cast",
+    name="double-before-cast",
     summary="NumPy data is moved to a device before it is cast from float64.",
     documentation=__doc__,
     detect=detect,

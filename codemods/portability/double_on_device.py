@@ -26,10 +26,11 @@ print(weights.sum())
 ```
 
 ## Fix safety
-There is no fix: in a lower precision, the program computes other numbers on every device. Code under a condition on
-devices is not reported.
+There is no automatic fix: in a lower precision, the program computes other numbers on every device. Code under a
+condition on devices is not reported.
 
 ## References
+- [MPS backend](https://docs.pytorch.org/docs/stable/notes/mps.html)
 - [MPS has no float64](https://github.com/pytorch/pytorch/issues/122602)
 - [tabfm#68](https://github.com/google-research/tabfm/pull/68)
 """
@@ -41,7 +42,7 @@ from collections.abc import Iterator
 
 from codemods.portability._double_values import is_double, moved_value
 from codemods.portability._torch_names import is_guarded, named
-from codemods.portability.float64_before_cast import is_cast
+from codemods.portability.double_before_cast import is_cast
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Severity
@@ -93,7 +94,7 @@ _SETUP = "import numpy as np\nimport torch\n\ndevice = torch.device('cuda' if to
 
 RULE = Rule(
     code="DEV822",
-    name="float64-on-device",
+    name="double-on-device",
     summary="A float64 value on a device that the program chooses.",
     documentation=__doc__,
     detect=detect,

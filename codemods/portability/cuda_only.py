@@ -33,8 +33,8 @@ and a program that selects devices or forks in functions, declares it directly b
 initialized earlier than before. `.cuda(index)` is called with CUDA only, and indices in text are kept with CUDA.
 
 Code under a condition on devices stays. Listed and not edited: an index of a value that has no name, a default of a
-parameter, a constructor such as `torch.cuda.FloatTensor` that is stored, and an object of a class that may define
-`cuda` itself.
+parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
+`torch.cuda.FloatTensor` that is stored, and an object of a class that may define `cuda` itself.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

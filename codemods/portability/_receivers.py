@@ -12,6 +12,10 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["Receivers"]
 
 
+#: Classes of PyTorch that modules of programs pass on: ``from common import *``.
+_TENSORS = ("Variable", "Parameter", "Tensor", "FloatTensor", "LongTensor")
+
+
 @dataclass(frozen=True)
 class Receivers:
     """The values that a file moves.
@@ -47,6 +51,8 @@ class Receivers:
             return False
         built = [receiver] if isinstance(receiver, ast.Call) else self._built(receiver)
         names = [name for each in built if (name := _class_name(each))]
+        if names and all(name in _TENSORS and name not in self.classes for name in names):
+            return False
         if any(named(self.tree, each.func).startswith("torch.") for each in built if isinstance(each, ast.Call)):
             return False
         if names:

@@ -118,6 +118,13 @@ REWRITES = [
         id="a-stored-type",
     ),
     pytest.param(
+        "from common import *\n\ntorch.manual_seed(1)\n\ndef f(x):\n    return Net(Variable(x).cuda())\n",
+        "import torch\nfrom common import *\n\ntorch.manual_seed(1)\n\ndef f(x):\n    "
+        + DECLARED
+        + "    return Net(Variable(x).to(device))\n",
+        id="a-class-of-pytorch-from-a-module",
+    ),
+    pytest.param(
         HEAD + "\ndef move(model, gpu, x):\n    model.cuda(gpu)\n    return x.cuda(gpu, non_blocking=True)\n",
         HEAD + "\ndef move(model, gpu, x):\n    if torch.cuda.is_available():\n        model.cuda(gpu)\n"
         "    return x.cuda(gpu, non_blocking=True) if torch.cuda.is_available() else x\n",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Opaque, module_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.splits import take_side, take_side_of_value
 from devfix.analysis.domain.values import (
+    CPU,
     UNKNOWN_DEVICE,
     Builtin,
     Const,
@@ -45,6 +47,7 @@ __all__ = [
     "implied",
     "is_known_tensor",
     "is_negative",
+    "narrow",
 ]
 
 
@@ -197,7 +200,7 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         outcome = _implied(interp.now.assumptions, subject, _options_of(other))
         if outcome is not None:
             take_side(interp.now, other, outcome)
-    _narrow(interp, test, holds)
+    narrow(interp, test, holds)
     if isinstance(test, ast.Name) and interp.activation is not None:
         flag = meaning_of_flag(interp.activation.node, test.id)
         if flag is not None and not flag.is_outdated:
@@ -342,21 +345,95 @@ def _only_device(devices: frozenset[Device]) -> Device:
 
 
 def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
-    """Narrow ``x`` by ``x.device == device``: on the path where it holds, ``x`` is nowhere else."""
-    other = test.comparators[0]
-    is_constructed = isinstance(other, ast.Call) and text_of(other.func).endswith("device")  # ``torch.device("cpu")``
-    right = interp.evaluate(other) if is_constructed else _value_without_calls(interp, other)
-    match test.left:
-        case ast.Attribute(value=ast.Name(id=name), attr="device") if equal and isinstance(right, DeviceValue):
-            options = alternatives(interp.lookup(name) or Unknown())
-            elsewhere = [each for each in options if isinstance(each, Tensor) and each.device.differs(right.device)]
-            if 0 < len(elsewhere) < len(options):
-                interp.bind(name, join(option for option in options if option not in elsewhere))
+    """Narrow ``x`` by ``x.device == device`` or ``x.type() == y.type()``: where it holds, ``x`` is nowhere else."""
+    if not equal:
+        return
+    sides = (test.left, test.comparators[0])
+    for side, other in (sides, sides[::-1]):
+        subject = _subject_of_device(side)
+        device = _device_of(interp, other) if subject is not None else None
+        if subject is not None and device is not None:
+            _narrow_tensors(interp, subject, partial(_on_device, device))
 
 
-def _narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
+def _on_device(device: Device, tensor: Tensor) -> Tensor | None:
+    """Return a tensor that is on a device; ``None`` if it cannot be there."""
+    if device.known:
+        return None if tensor.device.differs(device) else tensor
+    return replace(tensor, device=device)
+
+
+def _if_cuda(holds: bool, tensor: Tensor) -> Tensor | None:
+    return tensor if not tensor.device.known or (tensor.device != CPU) is holds else None
+
+
+def _subject_of_device(node: ast.expr) -> ast.expr | None:
+    """Return ``x`` of ``x.device``, ``x.type()`` and ``x.data.type()``."""
+    match node:
+        case ast.Attribute(value=subject, attr="device"):
+            pass
+        case ast.Call(func=ast.Attribute(value=subject, attr="type"), args=[], keywords=[]):
+            pass
+        case _:
+            return None
+    return subject.value if isinstance(subject, ast.Attribute) and subject.attr == "data" else subject
+
+
+def _device_of(interp: Interpreter, node: ast.expr) -> Device | None:
+    """Return the device that an expression names, or that of the tensor whose device or type it is."""
+    subject = _subject_of_device(node)
+    if subject is not None:
+        owner = _value_without_calls(interp, subject)
+        devices = {each.device if isinstance(each, Tensor) else UNKNOWN_DEVICE for each in alternatives(owner)}
+        return _only_device(frozenset(devices))
+    is_constructed = isinstance(node, ast.Call) and text_of(node.func).endswith("device")  # ``torch.device("cpu")``
+    value = interp.evaluate(node) if is_constructed else _value_without_calls(interp, node)
+    return value.device if isinstance(value, DeviceValue) else None
+
+
+def _narrow_tensors(interp: Interpreter, place: ast.expr, narrowed: Callable[[Tensor], Tensor | None]) -> None:
+    """Narrow the tensors at a place (``x``, ``self.x``); those that become ``None`` go, unless nothing else is left."""
+    options = alternatives(_value_without_calls(interp, place))
+    kept = [narrowed(each) if isinstance(each, Tensor) else each for each in options]
+    remaining = [each for each in kept if each is not None]
+    if not remaining or remaining == list(options):
+        return
+    match place:
+        case ast.Name(id=name):
+            interp.bind(name, join(remaining))
+        case ast.Attribute(value=base, attr=attribute):
+            owner = _value_without_calls(interp, base)
+            if isinstance(owner, Pointer):
+                interp.now.set_field(owner, attribute, join(remaining))
+
+
+def _narrow_modules(interp: Interpreter, test: ast.Attribute, holds: bool) -> None:
+    """Leave out the modules that ``next(module.parameters()).is_cuda`` contradicts."""
+    match test.value:
+        case ast.Call(func=ast.Name(id="next"), args=[ast.Call(func=ast.Attribute(value=ast.Name(id=name)))]):
+            whole = interp.lookup(name)
+        case _:
+            return
+    if not isinstance(whole, Union):
+        return
+    remaining = []
+    for option in whole.alternatives:
+        interp.bind(name, option)
+        module = module_at(interp, option)
+        is_on_cpu = module is not None and module.devices == {CPU}
+        if interp.truth(test) in (holds, None) and not (holds and is_on_cpu):
+            remaining.append(option)
+    interp.bind(name, join(remaining or whole.alternatives))
+
+
+def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
+    """Narrow the value that a single condition tests."""
     if isinstance(test, ast.Call):
         _narrow_type(interp, test, holds)
+        return
+    if isinstance(test, ast.Attribute) and test.attr == "is_cuda":
+        _narrow_tensors(interp, test.value, partial(_if_cuda, holds))
+        _narrow_modules(interp, test, holds)
         return
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         _narrow_device(interp, test, holds is isinstance(test.ops[0], ast.Eq))

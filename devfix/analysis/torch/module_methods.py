@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -107,6 +108,8 @@ def module_method(
     if name in ("append", "extend", "insert") and args:
         return _grow(interp, pointer, name, args, node)
     if name == "forward":
+        if obj.data_parallel and (obj.cls is None or find_member(interp, obj.cls, name) is None):
+            return call_parallel(interp, obj, args, keywords, node)
         return interp.call_forward(pointer, args, keywords, node)
     if name == "__call__" or (name == "update" and root_of(obj.name) == "Metric"):
         return interp.call(pointer, args, keywords, node)

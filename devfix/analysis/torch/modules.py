@@ -231,6 +231,8 @@ def call_leaf(
 ) -> Value:
     """Call a module whose ``forward`` is not in the project: check its weights against the arguments."""
     obj = _at(interp, pointer)
+    if obj.cls is None and obj.name.startswith("torch.nn.") and args and isinstance(args[0], TupleValue):
+        return UNKNOWN  # a layer refuses a tuple: this path is not taken
     model = lookup(obj.name)
     called = model.method("__call__") if model is not None and model.kind == "class" else None
     text = text_of(node.func)

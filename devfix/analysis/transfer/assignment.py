@@ -193,9 +193,13 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
         interp.heap_object(base).set_item(interp, base, key, value, node)
 
 
+def _index_parts(target: ast.Subscript) -> list[ast.expr]:
+    return target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+
+
 def _note_copy_to_array(interp: Interpreter, target: ast.Subscript, value: Value, source: ast.expr) -> None:
     """Record that ``array[0:3] = x`` reads ``x`` on the host; with an integer as the index, a number is converted."""
-    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+    parts = _index_parts(target)
     tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
     if any(isinstance(part, ast.Slice) for part in parts) and not any(tensor.maybe_zero_dim for tensor in tensors):
         host_access.note_access(interp, target, f"{text_of(target)} = ...", value, source)
@@ -239,6 +243,8 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     """Replace an item of a batch of unknown structure, usually by its copy on the accelerator."""
     if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return
+    if isinstance(key, Tensor) or any(isinstance(part, ast.Slice) for part in _index_parts(node)):
+        return  # ``x[0:3] = y`` copies to the device of ``x``, which is a tensor
     if isinstance(key, Const):
         batch: Value = interp.new(DictObject(fields={str(key.value): value}, default_item=base))
     elif isinstance(value, Tensor):

@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     Builtin,
     ClassValue,
     Const,
+    Device,
     DeviceValue,
     External,
     Function,
@@ -188,13 +189,13 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
 
 def _have_other_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool:
     """Return whether ``x.type() == y.type()`` compares tensors on different devices, which the types name."""
-    devices = []
+    devices: list[list[Device]] = []
     for side in (left, right):
         if not isinstance(side, ast.Call) or not isinstance(side.func, ast.Attribute) or side.func.attr != "type":
             return False
         value = interp.evaluate(side.func.value) if not side.args and not side.keywords else UNKNOWN
-        devices.append(value.device if isinstance(value, Tensor) else UNKNOWN_DEVICE)
-    return devices[0].differs(devices[1])
+        devices.append([each.device if isinstance(each, Tensor) else UNKNOWN_DEVICE for each in alternatives(value)])
+    return all(one.differs(other) for one in devices[0] for other in devices[1])
 
 
 def _is_rank(node: ast.expr, value: Value) -> bool:

@@ -185,8 +185,18 @@ def unknown_result(
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))
     keyword_names = {keyword.arg for keyword in node.keywords}
-    constructed = name.split(".")[-1][:1].isupper() and not keyword_names & {"device", "device_map", None}
-    return interp.new_opaque(name, node, constructed=constructed)
+    is_class = name.split(".")[-1][:1].isupper()
+    chooses = keyword_names & {"device", "device_map", None} or any(
+        map(_may_choose_device, [*args, *(keywords or {}).values()])
+    )
+    return interp.new_opaque(name, node, constructed=is_class and not chooses)
+
+
+def _may_choose_device(argument: Value) -> bool:
+    """Return whether a constructor may create its weights on a device that it is given: ``strategy="cuda fp16"``."""
+    if isinstance(argument, Const):
+        return isinstance(argument.value, str) and any(name in argument.value for name in ("cuda", "gpu"))
+    return isinstance(argument, DeviceValue)
 
 
 # --- classes ------------------------------------------------------------------------------------------------------

@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = ["augmented", "binary", "compare", "format_string", "unary"]
 
+_PLACEHOLDERS = frozenset(
+    {"torch.empty(0)", "torch.zeros(0)", "torch.tensor([])", "torch.Tensor()", "torch.Tensor([])"}
+)
+
 
 def unary(interp: Interpreter, node: ast.UnaryOp) -> Value:
     """Evaluate ``not x``, ``-x``, ``+x`` or ``~x``."""
@@ -97,10 +101,17 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
         return _identified(format_string(left), (left, *operands), node)
     for operand in (left, right) if isinstance(node.op, ast.Mult) else (left,):  # ``[x] * 3``, ``3 * [x]``
         if object_at(interp, operand, ListObject) is not None:
-            return interp.new(ListObject(default_item=iteration.element(interp, operand, node)))
+            item = UNKNOWN if _repeats_placeholders(node) else iteration.element(interp, operand, node)
+            return interp.new(ListObject(default_item=item))
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
+
+
+def _repeats_placeholders(node: ast.BinOp) -> bool:
+    """Return whether ``[torch.empty(0)] * n`` makes a list whose items are all to be replaced: they hold no number."""
+    items = next((side.elts for side in (node.left, node.right) if isinstance(side, ast.List)), [])
+    return any(text_of(item) in _PLACEHOLDERS for item in items)
 
 
 def _has_sequence(interp: Interpreter, operator: ast.operator, left: Value, right: Value) -> bool:

@@ -83,6 +83,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     truth = interp.truth(stmt.test)
     if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # a conditional move: afterwards, the value is on the target device
+        path_conditions.narrow(interp, stmt.test, True)
     if truth is None and exhaustive_chains.is_last(interp.activation.module.tree, stmt):
         path_conditions.assume(interp, stmt.test, True)
         truth = True

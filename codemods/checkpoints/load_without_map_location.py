@@ -48,12 +48,12 @@ from collections.abc import Iterator
 from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
 from devfix.analysis.domain.objects import Module
-from devfix.analysis.domain.values import ACCELERATOR, Number
+from devfix.analysis.domain.values import ACCELERATOR, Number, Pointer
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.move_style import last_move
-from devfix.fixes.value_scope import device_for_move
+from devfix.fixes.value_scope import device_for_move, has_parameters
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -165,7 +165,11 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
 def _modules_on_accelerator(loading: Loading) -> set[int]:
     state = loading.point.state
     assert state is not None
-    return {key for key, obj in state.heap_objects() if isinstance(obj, Module) and ACCELERATOR in obj.devices}
+    return {
+        key
+        for key, obj in state.heap_objects()
+        if isinstance(obj, Module) and ACCELERATOR in obj.devices and has_parameters(state, Pointer(key))
+    }
 
 
 def edit_of(loading: Loading, target: str) -> Edit:

@@ -11,6 +11,7 @@ from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import Module, module_at
+from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     Pointer,
@@ -40,6 +41,7 @@ __all__ = [
     "bound_at",
     "device_for_move",
     "device_for_tensor",
+    "has_parameters",
     "is_bound",
     "live_devices",
     "optional_parameters",
@@ -212,13 +214,13 @@ class ValueScope:
         own = visible(self.point, self.call_frame).get("self")
         if not isinstance(own, Pointer) or self.point.state is None:
             return
-        if set(weight_devices(self.point, own, set())) == {ACCELERATOR}:
+        if _are_on_accelerator(self.point, own):
             yield "next(self.parameters()).device"
 
     def _modules(self, query: Query) -> Iterator[str]:
         point, call_frame = self.point, self.call_frame
         for name, value in visible(point, call_frame).items():
-            there = isinstance(value, Pointer) and set(weight_devices(point, value, set())) == {ACCELERATOR}
+            there = isinstance(value, Pointer) and _are_on_accelerator(point, value)
             usable = there and is_bound(call_frame, name) and query.fits(name)
             if usable and not is_distant(point, call_frame, name):
                 yield f"next({name}.parameters()).device"
@@ -280,6 +282,30 @@ def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterato
         for option in alternatives(value):
             if isinstance(option, Pointer):
                 yield from weight_devices(point, option, seen)
+
+
+def _are_on_accelerator(point: ProgramPoint, module: Pointer) -> bool:
+    """Return whether a module has parameters, all of them on the accelerator."""
+    assert point.state is not None
+    return has_parameters(point.state, module) and set(weight_devices(point, module, set())) == {ACCELERATOR}
+
+
+def has_parameters(state: State, module: Pointer, seen: frozenset[int] = frozenset()) -> bool:
+    """Return whether ``next(module.parameters())`` finds one: a loss of the project may have none."""
+    obj = module_at(state, module)
+    if obj is None or module.id in seen:
+        return False
+    if obj.weights and obj.cls is None:
+        return True
+    parts = [option for value in obj.contents for option in alternatives(value)]
+    return any(
+        has_parameters(state, part, seen | {module.id}) if isinstance(part, Pointer) else _is_parameter(part)
+        for part in parts
+    )
+
+
+def _is_parameter(value: Value) -> bool:
+    return isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
 
 
 def _is_placed_by_framework(call_frame: CallFrame) -> bool:

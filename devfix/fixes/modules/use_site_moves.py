@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import module_at
-from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, IterableOf, Pointer, Tensor, TupleValue, alternatives
 from devfix.analysis.observations import AttributeStore
 from devfix.analysis.scopes import value_of, visible
 from devfix.fixes.insertion_point import inside_module, read_expression
 from devfix.fixes.live_devices import live_devices
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
-from devfix.fixes.value_scope import bound_at, device_for_tensor
+from devfix.fixes.value_scope import bound_at, device_for_tensor, has_parameters
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
@@ -114,20 +113,7 @@ def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None
     own = visible(point, call_frame).get("self")
     if not isinstance(own, Pointer) or point.state is None or module_at(point.state, own) is None:
         return None
-    return "next(self.parameters()).device" if _has_weights(point.state, own, set()) else None
-
-
-def _has_weights(state: State, ref: Pointer, seen: set[int]) -> bool:
-    module = module_at(state, ref)
-    if ref.id in seen or module is None:
-        return False
-    seen.add(ref.id)
-    if module.weights and module.cls is None:
-        return True
-    parts = [
-        option for value in module.fields.values() for option in alternatives(value) if isinstance(option, Pointer)
-    ]
-    return any(_has_weights(state, part, seen) for part in parts)
+    return "next(self.parameters()).device" if has_parameters(point.state, own) else None
 
 
 def _create_on(point: ProgramPoint, device: str) -> Edit:

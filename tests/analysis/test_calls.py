@@ -241,3 +241,52 @@ def test_a_checkpoint_that_is_called_with_an_array_is_a_model_of_another_framewo
 
     assert len(analyse(textwrap.dedent(text.format(call="net(x)"))).host_accesses) == 1
     assert not analyse(textwrap.dedent(text.format(call="net(x.cpu().numpy())"))).host_accesses
+
+
+FUNCTIONS = """
+from settings import name
+
+def plain(loader, model):
+    for x in loader:
+        model(x.cuda())
+
+def distilled(loader, teacher, model):
+    for x in loader:
+        teacher(x)
+
+step = {"plain": plain, "distilled": distilled}[name]
+"""
+
+
+def test_a_function_that_cannot_take_the_arguments_is_not_called(met):
+    assert met(FUNCTIONS + "step(DataLoader(Dataset()), nn.Linear(3, 3).cuda())\n") == []
+
+
+def test_a_function_that_can_take_them_is(met):
+    program = FUNCTIONS + "step(DataLoader(Dataset()), nn.Linear(3, 3).cuda(), nn.Linear(3, 3))\n"
+
+    assert met(program) == ["teacher(x)"]
+
+
+@pytest.mark.parametrize("argument", ["'cuda fp16'", "device", "strategy='cuda'"])
+def test_a_constructor_that_gets_a_device_may_use_it(met, argument):
+    program = f"""
+        from runner import Engine
+
+        device = torch.device("cuda")
+        engine = Engine("weights.bin", {argument})
+        engine.forward(torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+def test_one_that_gets_none_creates_its_weights_on_the_cpu(met):
+    program = """
+        from runner import Engine
+
+        engine = Engine("weights.bin")
+        engine.forward(torch.ones(3).cuda())
+        """
+
+    assert met(program) == ["engine.forward(torch.ones(3).cuda())"]

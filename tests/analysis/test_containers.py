@@ -102,3 +102,43 @@ def test_a_list_of_a_tensor_holds_its_elements(analyse):
     """)
 
     assert [access.expression.id for access in found.host_accesses.values()] == ["x"]
+
+
+@pytest.mark.parametrize("empty", ["torch.empty(0)", "torch.Tensor()", "torch.tensor([])"])
+def test_placeholders_of_a_list_are_replaced(met, empty):
+    program = f"""
+        def run(first, steps, seen=None):
+            states, known = [{empty}] * steps, [{empty}] * steps
+            states[0], known[0] = first, first
+            for t in range(steps - 1):
+                state = states[t] if seen is None else known[t]
+                states[t + 1] = torch.cat([state, torch.ones(3).cuda()])
+                if seen is not None:
+                    known[t + 1] = states[t + 1]
+
+        run(torch.ones(3).cuda(), 3)
+        run(torch.ones(3).cuda(), 3, torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+def test_tensors_in_a_repeated_list_are_no_placeholders(met):
+    program = """
+        states = [torch.zeros(3)] * 4
+        for t in range(3):
+            states[t + 1] = states[t] + torch.ones(3).cuda()
+        """
+
+    assert met(program) == ["states[t + 1] = states[t] + torch.ones(3).cuda()"]
+
+
+def test_a_tensor_of_a_checkpoint_keeps_its_device_when_a_part_is_written(met):
+    program = """
+        bank = torch.load("bank.pt", map_location="cuda")["bank"]
+        for index, x in DataLoader(Dataset(), batch_size=4):
+            bank[0:4] = index
+            print(torch.ones(8, device=bank.device) + torch.ones(8).cuda())
+        """
+
+    assert met(program) == []

@@ -395,3 +395,28 @@ def test_a_meter_is_no_part_of_a_module(met):
         """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize("call", ["model(x)", "model.forward(x)", "getattr(model, 'forward')(x)"])
+def test_data_parallel_moves_the_inputs_of_its_forward(met, call):
+    program = f"""
+        model = nn.DataParallel(nn.Linear(3, 3)).cuda()
+        x = torch.ones(3)
+        {call}
+        """
+
+    assert met(program) == []
+
+
+def test_a_layer_that_gets_a_tuple_is_on_a_path_that_is_not_taken(met):
+    program = """
+        from settings import search
+
+        layer = nn.Linear(3, 3).cuda()
+        part = (torch.ones(3).cuda(), torch.ones(3)) if search else torch.ones(3).cuda()
+        if search:
+            layer(part[0])
+        layer(part)
+        """
+
+    assert met(program) == []

@@ -416,14 +416,13 @@ def _narrow_modules(interp: Interpreter, test: ast.Attribute, holds: bool) -> No
             return
     if not isinstance(whole, Union):
         return
-    remaining = []
+    possible, elsewhere = [], []
     for option in whole.alternatives:
         interp.bind(name, option)
-        module = module_at(interp, option)
-        is_on_cpu = module is not None and module.devices == {CPU}
-        if interp.truth(test) in (holds, None) and not (holds and is_on_cpu):
-            remaining.append(option)
-    interp.bind(name, join(remaining or whole.alternatives))
+        if interp.truth(test) in (holds, None):
+            module = module_at(interp, option)
+            (elsewhere if holds and module is not None and module.devices == {CPU} else possible).append(option)
+    interp.bind(name, join(possible or elsewhere or whole.alternatives))
 
 
 def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:

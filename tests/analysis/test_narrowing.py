@@ -1,0 +1,90 @@
+"""Tests of devices narrow what is tested: on each side of the test, a value is only where it can be."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+def table():
+    return torch.ones(3)
+
+class Cache:
+    def __init__(self):
+        self.table = table()
+
+    def forward(self, x):
+        if TEST:
+            known = self.table
+        else:
+            known = table().to(x.device)
+            self.table = known
+        return known + x
+
+cache = Cache()
+for batch in DataLoader(Dataset()):
+    cache.forward(batch["x"].cuda() if choose() else torch.ones(3).cuda())
+"""
+MATCHES = [
+    "self.table.type() == x.type()",
+    "self.table.data.type() == x.data.type()",
+    "x.type() == self.table.type()",
+    "self.table.device == x.device",
+    "choose() and self.table.device == x.device",
+]
+
+
+@pytest.mark.parametrize("test", MATCHES)
+def test_a_cached_tensor_is_used_where_its_device_matches_only(met, test):
+    assert met(SETUP.replace("TEST", test)) == []
+
+
+@pytest.mark.parametrize("test", ["choose()", "self.table.shape == x.shape"])
+def test_a_test_of_something_else_narrows_nothing(met, test):
+    assert met(SETUP.replace("TEST", test)) == ["return known + x"]
+
+
+MODULES = """
+from settings import layers, kind
+
+class Known(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x)
+
+class Built(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for layer in layers:
+            self.layers.append(layer)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+def count(model):
+    x = torch.ones(3)
+    MOVE
+    model(x)
+
+def chosen():
+    if kind == "known":
+        return Known()
+    elif kind == "built":
+        return Built(layers)
+    raise ValueError(kind)
+
+count(chosen())
+"""
+
+
+def test_an_input_follows_the_parameters_of_one_of_several_modules(met):
+    assert met(MODULES.replace("MOVE", "if next(model.parameters()).is_cuda:\n        x = x.cuda()")) == []
+
+
+def test_an_input_that_follows_nothing_meets_the_module_on_the_cpu(met):
+    assert met(MODULES.replace("MOVE", "x = x.cuda()")) == ["return self.layer(x)"]

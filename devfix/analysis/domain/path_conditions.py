@@ -416,7 +416,8 @@ def _narrow_modules(interp: Interpreter, test: ast.Attribute, holds: bool) -> No
             return
     if not isinstance(whole, Union):
         return
-    possible, elsewhere = [], []
+    possible: list[Value] = []
+    elsewhere: list[Value] = []
     for option in whole.alternatives:
         interp.bind(name, option)
         if interp.truth(test) in (holds, None):

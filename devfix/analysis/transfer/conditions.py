@@ -161,6 +161,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = False if _have_other_types(interp, left, right) else implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
+        if equal is None and isinstance(left_value, (Text, Unknown)) and isinstance(right_value, Const):
+            equal = _chosen(interp, left_value, right_value.value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative
     if isinstance(op, (ast.In, ast.NotIn)):
@@ -185,6 +187,14 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _chosen(interp: Interpreter, option: Value, value: object) -> bool | None:
+    """Return whether an option has the value that the followed run chooses: ``ctx == "gpu"``, ``gpu is False``."""
+    if value in ("cpu", "cuda", "gpu"):
+        return (value == "cpu") is interp.scenario.no_accelerator
+    holds = truth_of(interp, option) if isinstance(value, bool) else None
+    return None if holds is None else holds is value
 
 
 def _have_other_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool:

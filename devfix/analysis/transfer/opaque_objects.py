@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["OpaqueObject", "new"]
 
 _MODULE_ONLY_METHODS = frozenset(
-    "parameters named_parameters train eval state_dict load_state_dict zero_grad requires_grad_ children modules "
-    "named_modules forward buffers".split()
+    "parameters named_parameters train eval requires_grad_ children modules named_modules forward buffers".split()
 )
 
 _SWITCHES = frozenset({"train", "eval"})  # methods of estimators, too, which get data

@@ -12,7 +12,7 @@ from devfix.analysis.domain.objects import HeapObject, Module, join_objects
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.runtime import Runtime
 from devfix.analysis.domain.splits import Split, Splits, add_splits
-from devfix.analysis.domain.values import Bound, Pointer, TupleValue, Union, Value
+from devfix.analysis.domain.values import Bound, Function, Partial, Pointer, TupleValue, Union, Value
 
 __all__ = ["Base", "State", "Unreachable"]
 
@@ -25,10 +25,12 @@ class Base:
     """The definitions of imported modules: the same on every path, evaluated on first use.
 
     ``journal`` lists the objects and environments that any path has written, in the order of the run; ``optimizers``
-    the optimizers that any path has made.
+    the optimizers that any path has made; ``ended`` the environments of calls that have ended, which only the
+    functions defined in them refer to.
     """
 
     def __init__(self) -> None:
+        self.ended: set[int] = set()
         self.journal: list[int] = []
         self.optimizers: list[int] = []
         self.heap = Heap()
@@ -229,8 +231,9 @@ class State:
 
     def reachable(self, keys: Collection[int]) -> set[int]:
         """Return which of these objects are reachable from a name."""
-        envs = (*self.base.envs.values(), *self.envs.values())
-        pending, seen, missing = [value for env in envs for value in env.values()], set[int](), set(keys)
+        live = [env for key, env in self.envs.items() if key not in self.base.ended]
+        pending = [value for env in (*self.base.envs.values(), *live) for value in env.values()]
+        seen, missing, entered = set[int](), set(keys), set[int]()
         while pending and missing:
             value = pending.pop()
             if isinstance(value, Pointer):
@@ -241,7 +244,13 @@ class State:
             elif isinstance(value, (Union, TupleValue)):
                 pending.extend(value.alternatives if isinstance(value, Union) else value.items)
             elif isinstance(value, Bound):
-                pending.append(value.receiver)
+                pending += value.receiver, value.function
+            elif isinstance(value, Partial):
+                pending += value.function, *value.args, *(given for _, given in value.keywords)
+            elif isinstance(value, Function):
+                for key in self.base.ended.intersection(value.scope) - entered:
+                    entered.add(key)
+                    pending += self.envs.get(key, {}).values()
         return set(keys) - missing
 
 

@@ -161,7 +161,7 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = False if _have_other_types(interp, left, right) else implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
-        if equal is None and isinstance(left_value, (Text, Unknown)) and isinstance(right_value, Const):
+        if equal is None and isinstance(left_value, (Text, Unknown, External)) and isinstance(right_value, Const):
             equal = _chosen(interp, left_value, right_value.value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
         return None if equal is None else equal is not negative

@@ -137,6 +137,8 @@ def call_function(
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
                 interp.state.drop_env(activation.env)
+            else:
+                interp.state.base.ended.add(activation.env)
     if interp.state is None:
         raise Unreachable
     if _is_generator(function.node):

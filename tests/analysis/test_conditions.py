@@ -364,3 +364,22 @@ TOGETHER = [
 @pytest.mark.parametrize("text", TOGETHER)
 def test_comparisons_of_one_value_are_decided_together(text, met):
     assert met(f"{PARSED}{text}\nm(x)\n") == []
+
+
+@pytest.mark.parametrize(
+    "test",
+    ["args.place == 'gpu'", "place == 'gpu'", "settings.place == 'cuda'", "use_gpu is True", "args.cuda is True"],
+)
+def test_an_option_that_names_the_accelerator_is_the_one_of_the_run(met, test):
+    setup = "from other import place\nimport settings\nparser.add_argument('--place', default='cpu')\n"
+    first, second = "class Net:\n    def __init__(self):\n        self.m = nn.Linear(3, 3)\n", "net = Net()\n"
+    program = f"{first}        if {test}:\n            self.m.cuda()\n{second}net.m(x.cuda())\n"
+
+    assert met(f"{setup}{SETUP.replace('args = ', setup.splitlines()[-1] + chr(10) + 'args = ')}\n{program}") == []
+
+
+@pytest.mark.parametrize("test", ["place == 'cpu'", "use_gpu is False", "use_gpu == False"])
+def test_an_option_that_names_the_cpu_is_not(met, test):
+    program = f"from other import place\n{SETUP}\nif {test}:\n    m(x.cuda())\n"
+
+    assert met(program) == []

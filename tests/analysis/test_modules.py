@@ -420,3 +420,69 @@ def test_a_layer_that_gets_a_tuple_is_on_a_path_that_is_not_taken(met):
         """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize("method", ["state_dict()", "load_state_dict(saved)"])
+def test_an_object_with_a_state_dict_may_be_no_module(met, method):
+    program = f"""
+        from helpers import Scaler, saved
+
+        scaler = Scaler()
+        scaler.{method}
+        scaler(torch.ones(3).cuda(), torch.ones(3))
+        """
+
+    assert met(program) == []
+
+
+def test_names_of_calls_that_have_ended_keep_no_module_of_another_path(met):
+    program = """
+        import sys
+
+        class Predictor:
+            def __init__(self, net):
+                self.net = net
+                self.net.cuda()
+
+            def predict(self, x):
+                return self.net(x.cuda())
+
+        class First(nn.Module):
+            def __init__(self):
+                super().__init__()
+
+                def layer():
+                    return nn.Linear(3, 3)
+
+                self.layers = nn.Sequential(layer())
+
+            def forward(self, x):
+                return self.layers(x)
+
+        def plain():
+            return nn.Sequential(nn.Linear(3, 3))
+
+        def first():
+            return nn.Sequential(First().layers)
+
+        kind = sys.argv[1]
+        if kind == "plain":
+            net = plain()
+        elif kind == "first":
+            net = first()
+        elif kind == "second":
+            net = nn.Sequential(First().layers)
+        else:
+            sys.exit(1)
+        if kind == "plain":
+            predictor = Predictor(net)
+        elif kind == "first":
+            predictor = Predictor(net)
+        elif kind == "second":
+            predictor = Predictor(net)
+        else:
+            predictor = Predictor(net)
+        predictor.predict(torch.ones(3))
+        """
+
+    assert met(program) == []

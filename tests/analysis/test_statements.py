@@ -96,3 +96,32 @@ def test_a_module_that_a_handler_lets_go_of_is_as_the_body_left_it(met, handler)
 )
 def test_a_handler_that_moves_nothing_leaves_the_module_behind(met, handler):
     assert met(BUILD.format(handler=handler)) == ['build("net.pt")(torch.ones(3).cuda())']
+
+
+GRAPHS = """
+graph = torch.ones(3)
+graph.to("cuda")
+print(graph.PART)
+nn.Linear(3, 3).cuda()(graph)
+"""
+
+
+def test_an_object_with_attributes_that_no_tensor_has_moves_in_place(met):
+    assert met(GRAPHS.replace("PART", "edge_index")) == []
+
+
+def test_a_tensor_does_not(met):
+    assert met(GRAPHS.replace("PART", "data")) == ["nn.Linear(3, 3).cuda()(graph)"]
+
+
+def test_a_part_of_a_graph_that_is_written_is_elsewhere(met):
+    program = """
+        def convolve(graph, feature, norm):
+            graph.ndata["h"] = feature
+            return norm(graph.ndata["h"])
+
+        for graph in DataLoader(Dataset()):
+            convolve(graph, torch.ones(3).cuda(), nn.BatchNorm1d(3).cuda())
+        """
+
+    assert met(program) == []

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from devfix.analysis.callers.annotations import annotation_kind
 from devfix.analysis.callers.arguments import Kind
 from devfix.analysis.callers.file_names import FileNames, names_of
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, text_of, walk
 
 __all__ = ["Role", "role", "role_and_reason"]
 
@@ -68,6 +68,8 @@ _HOST_LIBRARIES = frozenset(
     "lmdb tokenizers sentencepiece nltk onnx onnxruntime tensorflow coremltools jax flax pyvista trimesh rdkit "
     "scipy pycocotools albumentations decord av".split()
 )
+# Names of what a transform gets
+_IMAGES = frozenset("image images img imgs pic sample".split())
 _DEVICE_WORDS = frozenset({"device", "cuda", "to_device", "get_device"})
 
 
@@ -96,7 +98,7 @@ def role_and_reason(
     reason = _exporter_reason(place, function, owner)
     if reason:
         return Role.HOST, reason
-    reason = _class_reason(owner, names) or _given_reason(function, owner, tree)
+    reason = _class_reason(owner, names) or _given_reason(function, owner, tree) or _transform_reason(function, owner)
     if reason:
         return Role.HOST, reason
     is_module = owner is not None and names.is_module(owner)
@@ -154,6 +156,14 @@ def _class_reason(owner: ast.ClassDef | None, names: FileNames) -> str:
     return f"class is named `{owner.name}`" if _HOST_CLASS.fullmatch(owner.name) else ""
 
 
+def _transform_reason(function: _Function, owner: ast.ClassDef | None) -> str:
+    """Return what shows that instances of a plain class are called with one image: transforms of a dataset."""
+    if owner is None or function.name != "__call__" or [text_of(base) for base in owner.bases] not in ([], ["object"]):
+        return ""
+    arguments = [each.arg for each in function.args.args[1:]]
+    return f"called with one `{arguments[0]}`" if len(arguments) == 1 and arguments[0] in _IMAGES else ""
+
+
 _given: WeakKeyDictionary[SourceTree, frozenset[str]] = WeakKeyDictionary()
 
 
@@ -191,6 +201,10 @@ def _given_names(tree: SourceTree) -> Iterator[str]:
         if (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) == "Compose":
             for argument in node.args:
                 yield from _callee_names(argument)
+        match func:
+            case ast.Attribute(value=ast.Attribute(attr="transforms"), attr="append" | "insert"):
+                for argument in node.args:
+                    yield from _callee_names(argument)
 
 
 def _callee_names(node: ast.expr) -> Iterator[str]:

@@ -241,7 +241,12 @@ def _set_tuple_item(interp: Interpreter, base: TupleValue, key: Value, value: Va
 
 def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value, node: ast.AST) -> None:
     """Replace an item of a batch of unknown structure, usually by its copy on the accelerator."""
-    if not base.maybe_container or not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+    if not base.maybe_container or not isinstance(node, ast.Subscript):
+        return
+    if isinstance(node.value, ast.Attribute):
+        _set_part(interp, node.value, base, value)
+        return
+    if not isinstance(node.value, ast.Name):
         return
     if isinstance(key, Tensor) or any(isinstance(part, ast.Slice) for part in _index_parts(node)):
         return  # ``x[0:3] = y`` copies to the device of ``x``, which is a tensor
@@ -252,6 +257,17 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     else:
         batch = UNKNOWN
     interp.bind(node.value.id, batch)
+
+
+def _set_part(interp: Interpreter, part: ast.Attribute, base: Tensor, value: Value) -> None:
+    """Execute ``graph.ndata["h"] = value`` on a batch of unknown structure: some of its tensors are elsewhere now."""
+    root: ast.expr = part
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    batch = interp.lookup(root.id) if isinstance(root, ast.Name) else None
+    is_elsewhere = isinstance(value, Tensor) and value.device != base.device
+    if isinstance(root, ast.Name) and isinstance(batch, Tensor) and batch.maybe_container and is_elsewhere:
+        interp.bind(root.id, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
 
 
 def delete(interp: Interpreter, target: ast.expr) -> None:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from devfix.analysis import lazy_caches, scopes
+from devfix.analysis.callers.attributes import kinds_with
 from devfix.analysis.domain import path_conditions
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
@@ -287,16 +288,42 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
     value = interp.evaluate(stmt.value)
-    interp.observe(ExpressionStatement(stmt, value))
     call = stmt.value
+    base = None
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", "cuda"):
         base = call.func.value
-        receiver = interp.lookup(base.id) if isinstance(base, ast.Name) else None
+    receiver = interp.lookup(base.id) if isinstance(base, ast.Name) else None
+    if isinstance(base, ast.Name) and isinstance(receiver, Tensor) and _is_batch_object(interp, base.id):
+        interp.bind(base.id, value)
+        return
+    interp.observe(ExpressionStatement(stmt, value))
+    if isinstance(base, ast.Name):
         is_unknown = isinstance(receiver, Unknown) or (
             isinstance(receiver, Tensor) and receiver.maybe_container and not receiver.is_certain
         )
-        if is_unknown and isinstance(base, ast.Name):
+        if is_unknown:
             interp.bind(base.id, value)  # the result is unused: a batch object that moves in place
+
+
+def _is_batch_object(interp: Interpreter, name: str) -> bool:
+    """Return whether the function reads attributes of a variable that no tensor has: graphs move in place."""
+    assert interp.activation is not None
+    return name in _objects(interp.activation.node)
+
+
+@node_cache(4096)
+def _objects(function: ast.AST) -> frozenset[str]:
+    """Return the names of variables with attributes that neither tensors nor other values of a library have."""
+    called = {id(node.func) for node in walk(function) if isinstance(node, ast.Call)}
+    return frozenset(
+        node.value.id
+        for node in walk(function)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and id(node) not in called
+        and not kinds_with(node.attr, called=False)
+        and not kinds_with(node.attr, called=True)
+    )
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:

@@ -27,6 +27,8 @@ def test_methods_of_modules(role_of):
         "def merge(batch): ...\n\nloader = DataLoader(data, collate_fn=merge)",
         "def merge(batch, pad): ...\n\nloader = DataLoader(data, collate_fn=partial(merge, pad=0))",
         "class Crop:\n    def __call__(self, image): ...\n\nboth = transforms.Compose([Crop(), ToTensor()])",
+        "class Cutout(object):\n    def __call__(self, img): ...",
+        "class Crop:\n    def __call__(self, x): ...\n\nboth.transforms.append(Crop(3))",
         "def plot_losses(losses): ...",
         "import matplotlib.pyplot as plt\n\ndef report(x):\n    plt.plot(x)",
         "from PIL import Image\n\ndef thumbnail(path):\n    return Image.open(path)",

@@ -120,8 +120,14 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             and literal_device(device_argument) == observations.foreign_index
         ):
             continue  # a second accelerator, without a mismatch
+        if known is not None and device_argument is not None and _is_passed(known, device_argument):
+            continue  # the device of a caller, which names it
         if assignment is not None and known is not None and not known.latent and not is_intended(known):
             yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choice)
+
+
+def _is_passed(assignment: DeviceAssignment, device_argument: ast.expr) -> bool:
+    return passed_device(assignment.point, device_argument)[0] is not assignment.point.call_frame
 
 
 def chooses_device(observations: Observations) -> bool:

@@ -290,3 +290,39 @@ def test_one_that_gets_none_creates_its_weights_on_the_cpu(met):
         """
 
     assert met(program) == ["engine.forward(torch.ones(3).cuda())"]
+
+
+def test_a_constructor_that_gets_a_module_may_wrap_it(met):
+    program = """
+        from runner import Engine
+
+        engine = Engine(nn.Linear(3, 3).cuda())
+        engine.forward(torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+PIPELINE = """
+from library import Pipeline
+
+class Mine(BASE):
+    def __init__(self, net):
+        self.net = net
+
+    def run(self, x):
+        return self.net(x)
+
+mine = Mine(nn.Linear(3, 3))
+"""
+
+
+@pytest.mark.parametrize("move", ["mine.to('cuda')", "mine = mine.to('cuda')", "mine.cuda()"])
+def test_a_class_of_a_library_moves_what_it_knows(met, move):
+    assert met(f"{PIPELINE.replace('BASE', 'Pipeline')}\n{move}\nmine.run(torch.ones(3).cuda())\n") == []
+
+
+def test_without_a_move_it_stays_on_the_cpu(met):
+    program = f"{PIPELINE.replace('BASE', 'Pipeline')}\nmine.run(torch.ones(3).cuda())\n"
+
+    assert met(program) == ["return self.net(x)"]

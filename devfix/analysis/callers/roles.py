@@ -48,7 +48,7 @@ _DEVICE_MODULES = ("torch.distributions.", "pyro.")  # their `Transform` works o
 # Functions that are given to a data loader or a dataset by one of these keywords
 _HOST_KEYWORDS = frozenset("collate_fn worker_init_fn transform target_transform transforms batch_sampler".split())
 _HOST_FUNCTION = re.compile(
-    r"(.*_)?collate(_.*|r)?|worker_init.*|.*_worker_init|_*(plot|imshow|visuali[sz]e|show_images?|save_images?|"
+    r"(.*_)?collate(_.*|r)?|worker_init.*|.*_worker_init|_*(plot|imshow|visuali[sz]e|show_images?|save_(image|video|gif|wav|audio)s?|"
     r"load_(image|audio|video|wav|json|csv|data|dataset)s?|read_(image|audio|video|wav|json|csv|file)s?|"
     r"tokeni[sz]e|download|parse_args?|get_args|argparser|export|to_onnx)(_.*|s)?|.*_to_(pil|numpy|onnx)"
 )
@@ -68,6 +68,8 @@ _HOST_LIBRARIES = frozenset(
     "lmdb tokenizers sentencepiece nltk onnx onnxruntime tensorflow coremltools jax flax pyvista trimesh rdkit "
     "scipy pycocotools albumentations decord av".split()
 )
+# Methods that callers reach without their names
+_CALLED_BY_ALL = frozenset({"__init__", "__call__", "forward"})
 # Names of what a transform gets
 _IMAGES = frozenset("image images img imgs pic sample".split())
 _DEVICE_WORDS = frozenset({"device", "cuda", "to_device", "get_device"})
@@ -98,7 +100,12 @@ def role_and_reason(
     reason = _exporter_reason(place, function, owner)
     if reason:
         return Role.HOST, reason
-    reason = _class_reason(owner, names) or _given_reason(function, owner, tree) or _transform_reason(function, owner)
+    reason = (
+        _class_reason(owner, names)
+        or _given_reason(function, owner, tree)
+        or _transform_reason(function, owner)
+        or _constructor_reason(function, owner, tree)
+    )
     if reason:
         return Role.HOST, reason
     is_module = owner is not None and names.is_module(owner)
@@ -162,6 +169,29 @@ def _transform_reason(function: _Function, owner: ast.ClassDef | None) -> str:
         return ""
     arguments = [each.arg for each in function.args.args[1:]]
     return f"called with one `{arguments[0]}`" if len(arguments) == 1 and arguments[0] in _IMAGES else ""
+
+
+def _constructor_reason(function: _Function, owner: ast.ClassDef | None, tree: SourceTree) -> str:
+    """Return what shows that only constructors call a method: no module has been moved then."""
+    if owner is None or function.name in _CALLED_BY_ALL:
+        return ""
+    callers = _calling(tree).get(function.name, set())
+    return "called by constructors alone" if callers == {"__init__"} else ""
+
+
+_callers: WeakKeyDictionary[SourceTree, dict[str, set[str]]] = WeakKeyDictionary()
+
+
+def _calling(tree: SourceTree) -> dict[str, set[str]]:
+    """Return the names of the functions that call each method of the file."""
+    if tree not in _callers:
+        found: dict[str, set[str]] = {}
+        _callers[tree] = found
+        for node in tree.nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                around = next((each for each in tree.ancestors(node) if isinstance(each, _Function)), None)
+                found.setdefault(node.func.attr, set()).add(around.name if around is not None else "")
+    return _callers[tree]
 
 
 _given: WeakKeyDictionary[SourceTree, frozenset[str]] = WeakKeyDictionary()

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["InstanceObject", "item_by_method", "iterated", "sample_of"]
 
 _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
+_MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 _DICTIONARY_METHODS = frozenset("items keys values update".split())
 
 
@@ -49,6 +50,9 @@ class InstanceObject(BatchPart, BatchSource):
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
         """Call a method of the instance's ``__dict__``, or one that a library class defines."""
+        if name in _MOVES:
+            interp.escape([pointer])  # the base class moves what it knows: ``pipeline.to(device)``
+            return pointer
         return container_method(interp, pointer, name, args, keywords, node)
 
     def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
@@ -59,6 +63,8 @@ class InstanceObject(BatchPart, BatchSource):
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return interp.call(Bound(getter, pointer), [Const(name)], {}, call)
+        if self.cls is not None and name in _MOVES and not _BARE.issuperset(external_bases(self.cls)):
+            return Builtin(pointer, name)
         if name in _DICTIONARY_METHODS and self.cls is not None and "?" not in external_bases(self.cls):
             return Builtin(pointer, name)  # of its ``__dict__``
         return Unknown(f"{self.name or 'object'}#{pointer.id}.{name}")

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import overlays
 from devfix.analysis.domain import classes
-from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.objects import Mapping, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
+    CPU,
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -186,17 +187,17 @@ def unknown_result(
         return IterableOf(iteration.element(interp, loaders[0], node))
     keyword_names = {keyword.arg for keyword in node.keywords}
     is_class = name.split(".")[-1][:1].isupper()
-    chooses = keyword_names & {"device", "device_map", None} or any(
-        map(_may_choose_device, [*args, *(keywords or {}).values()])
-    )
+    given = [*args, *(keywords or {}).values()]
+    chooses = keyword_names & {"device", "device_map", None} or any(_gives_device(interp, each) for each in given)
     return interp.new_opaque(name, node, constructed=is_class and not chooses)
 
 
-def _may_choose_device(argument: Value) -> bool:
-    """Return whether a constructor may create its weights on a device that it is given: ``strategy="cuda fp16"``."""
+def _gives_device(interp: Interpreter, argument: Value) -> bool:
+    """Return whether a constructor is given a device, or a module elsewhere than on the CPU, which it may wrap."""
     if isinstance(argument, Const):
         return isinstance(argument.value, str) and any(name in argument.value for name in ("cuda", "gpu"))
-    return isinstance(argument, DeviceValue)
+    module = module_at(interp, argument)
+    return isinstance(argument, DeviceValue) or (module is not None and module.devices != {CPU})
 
 
 # --- classes ------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
@@ -87,6 +88,11 @@ class SourceTree:
         return self._parse()
 
     def _parse(self) -> ast.Module:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes, ``1if x``: Python reports them to the owner of the file
+            return self._parsed()
+
+    def _parsed(self) -> ast.Module:
         collapsed = collapse_repeated_literals(self.text) if self._collapse_data else None
         if collapsed is not None:
             with suppress(SyntaxError, ValueError, RecursionError, MemoryError):

@@ -120,3 +120,13 @@ def test_one_call_that_is_reached_twice_is_one_loading(analyse):
     program = "def load(path):\n    return torch.load(path)\nfor path in ('a.pt', 'b.pt'):\n    load(path)\n"
 
     assert len(analyse(program).loadings) == 1
+
+
+def test_numbers_of_a_checkpoint_are_no_tensors(met):
+    program = """
+        settings = torch.load("settings.pt", map_location="cpu")
+        ratio = settings["size"] / settings["hop"]
+        print(torch.ones(3).cuda() / ratio)
+        """
+
+    assert met(program) == []

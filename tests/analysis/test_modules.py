@@ -486,3 +486,23 @@ def test_names_of_calls_that_have_ended_keep_no_module_of_another_path(met):
         """
 
     assert met(program) == []
+
+
+def test_methods_that_search_or_apply_compute_nothing_with_weights(met):
+    program = """
+        from library import Index
+
+        class Searcher(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.net = nn.Linear(3, 3)
+                self.index = Index()
+
+            def forward(self, x):
+                x = self.net(x)
+                return self.index.search(x.cpu(), 3), self.index.apply_deltas(x)
+
+        Searcher().cuda()(torch.ones(3).cuda())
+        """
+
+    assert met(program) == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
+import warnings
 
 import pytest
 
@@ -118,3 +119,12 @@ def test_children_are_those_of_ast_without_contexts():
 def test_the_name_of_a_type_alias_is_a_node():
     (stmt,) = ast.parse("type Pair = tuple[int, int]").body
     assert children(stmt) == list(ast.iter_child_nodes(stmt))
+
+
+@pytest.mark.parametrize("text", ["'\\d'\n", "1if x else 2\n", "x is 1\n"])
+def test_warnings_about_the_text_are_left_to_its_owner(text):
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        assert SourceTree("a.py", text).tree.body
+
+    assert given == []

@@ -40,7 +40,8 @@ _SIZES = frozenset(
 )
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
-_MAKERS = ("add_", "build_", "create_", "log_", "make_", "prepare_", "register_", "save_")  # and that compute nothing
+# and those that compute nothing with weights
+_MAKERS = ("add_", "apply_", "build_", "create_", "log_", "make_", "prepare_", "register_", "save_", "search")
 _PLAIN_NAMES = frozenset(
     "config hparams name cfg args opt dataset datasets vocab tokenizer processor logger trainer".split()
 )  # of an opaque module's attributes that are no modules

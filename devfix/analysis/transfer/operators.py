@@ -186,6 +186,8 @@ def _combine(
     if len(operands) == 1 and any(_is_loaded_entry(value) for value in (left, right)):
         entry = left if _holds_tensor(left) else right
         return replace(entry, device=UNKNOWN_DEVICE) if isinstance(entry, Tensor) else entry  # perhaps a number
+    if len(operands) == 2 and _is_loaded_entry(left) and _is_loaded_entry(right):
+        return replace(left, device=UNKNOWN_DEVICE) if isinstance(left, Tensor) else left  # perhaps numbers
     if len(operands) == 1 and not strict and _may_follow(interp, operands[0], right if _holds_tensor(left) else left):
         return Tensor(UNKNOWN_DEVICE, maybe_zero_dim=True, grad=operands[0].grad and not isinstance(node, ast.Compare))
     written = operands[0] if in_place and _holds_tensor(left) else None

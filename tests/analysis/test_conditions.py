@@ -35,6 +35,7 @@ AGREE = [
     pytest.param("if args.distributed:\n    m = m\nelse:\n    m.cuda()\nx = x.cuda()", id="one-process"),
     pytest.param("if LEVEL > 2:\n    pass\nelse:\n    m.cuda()\nx = x.cuda()", id="constant"),
     pytest.param("if args.num_gpu == 1:\n    m.cuda()\nx = x.cuda()", id="one-device"),
+    pytest.param("if cfg.NUM_GPUS:\n    m.cuda()\nx = x.cuda()", id="any-devices"),
     pytest.param("m.cuda()\nx = x.cuda()\nif type(x) in [list, tuple]:\n    x = torch.Tensor(x)", id="type-in-list"),
     pytest.param("if len(sys.argv) > 1:\n    m.cuda()\n    x = x.cuda()", id="same-branch"),
     pytest.param(

@@ -92,7 +92,7 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     else:
         value = interp.evaluate(test)
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
-        if outcome is None and counts_accelerators(test):
+        if outcome is None and (counts_accelerators(test) or is_device_count(interp, test)):
             outcome = not interp.scenario.no_accelerator
     if outcome is not None:
         return outcome

@@ -14,9 +14,12 @@ def default_kind(argument: Argument, default: ast.expr) -> Argument:
     """Return what is known of an argument once its default is seen, too."""
     if isinstance(default, ast.Constant) and default.value is None:
         return replace(argument, optional=True)
-    if argument.evidence is not Evidence.NONE:
+    if argument.evidence not in (Evidence.NONE, Evidence.DOCSTRING):
         return argument
     kind = literal_kind(default)
+    if argument.evidence is Evidence.DOCSTRING:
+        may_be_number = kind is Kind.NUMBER is not argument.kind
+        return replace(argument, alternatives=argument.alternatives | {kind}) if may_be_number else argument
     return argument if kind is Kind.UNKNOWN else replace(argument, kind=kind, evidence=Evidence.DEFAULT)
 
 

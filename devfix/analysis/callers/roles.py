@@ -263,6 +263,9 @@ def _function_reason(function: _Function, place: PurePath, names: FileNames, is_
     part = next((part for part in parts if _LOADING_PLACE.fullmatch(part.lower())), "")
     if part and not is_module:
         return f"in `{part}`"
+    part = next((part for part in parts if _DATA_PLACE.fullmatch(part.lower())), "")
+    if part and not is_module and "augment" in function.name.lower():
+        return f"augments data in `{part}`"
     if _has_tensors(function, names):
         return ""
     if not is_module and _MAYBE_HOST_FUNCTION.fullmatch(function.name):

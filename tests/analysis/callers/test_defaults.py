@@ -34,3 +34,9 @@ def test_none_makes_an_argument_optional(arguments):
 def test_an_annotation_is_stronger(arguments):
     argument = arguments("def f(x: Tensor = 0): ...")["x"]
     assert argument.kind is Kind.TENSOR and argument.evidence is Evidence.ANNOTATION
+
+
+def test_a_tensor_of_a_docstring_may_be_the_number_of_its_default(arguments):
+    text = 'def f(x={}):\n    """Do.\n\n    Args:\n        x (torch.Tensor): scale.\n    """'
+    assert arguments(text.format("0.1"))["x"].alternatives == {Kind.NUMBER}
+    assert not arguments(text.format("None"))["x"].alternatives

@@ -66,6 +66,12 @@ def test_tests_are_tests(role_of, path):
     assert role_of("def f(x): ...", path=path) == "test"
 
 
+def test_augmentations_beside_datasets_run_on_the_host(role_of):
+    text = "def _augment_gain(audio: torch.Tensor): ..."
+    assert role_of(text, path="lib/data.py") == "host"
+    assert role_of(text, path="lib/model.py") == "function"
+
+
 def test_functions_named_like_tests(role_of):
     assert role_of("def test_f(x): ...") == "test"
 

@@ -29,3 +29,47 @@ def test_only_the_file_with_the_call_changes(files, files_before_and_after, repa
     before, after = files_before_and_after(files)
 
     assert repair(CODE, before) == after
+
+
+LOSSES = """
+import torch
+from torch import nn
+
+
+class Smooth(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scores = nn.LogSoftmax(dim=1)
+        FACTOR
+
+    def forward(self, x, y):
+        return -(self.scores(x) * y).mean()
+
+
+def main():
+    loss = Smooth().cuda()
+    x = torch.ones(2, 3).cuda()
+    y = torch.load("labels.pt")["y"]
+    print(loss(x, y))
+
+
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "call"),
+    [
+        ("pass", 'torch.load("labels.pt")'),
+        (
+            "self.factor = nn.Parameter(torch.ones(1))",
+            'torch.load("labels.pt", map_location=next(loss.parameters()).device)',
+        ),
+    ],
+    ids=["none", "one"],
+)
+def test_a_device_is_taken_from_parameters_that_exist(repair, factor, call):
+    repaired = repair(CODE, LOSSES.replace("FACTOR", factor))
+
+    assert call in repaired
+    assert ("parameters()" in repaired) is ("Parameter" in factor)

@@ -326,3 +326,22 @@ def test_without_a_move_it_stays_on_the_cpu(met):
     program = f"{PIPELINE.replace('BASE', 'Pipeline')}\nmine.run(torch.ones(3).cuda())\n"
 
     assert met(program) == ["return self.net(x)"]
+
+
+@pytest.mark.parametrize("step", ["settings.step", "settings.pick()"])
+@pytest.mark.parametrize(("annotation", "lines"), [("int", []), ("object", ["return self.table[step] * x"])])
+def test_an_annotation_says_that_an_unknown_value_is_a_number(met, step, annotation, lines):
+    program = f"""
+        import settings
+
+        class Schedule:
+            def __init__(self):
+                self.table = torch.linspace(0, 1, 10)
+
+            def scaled(self, step: {annotation}, x):
+                return self.table[step] * x
+
+        Schedule().scaled({step}, torch.ones(3).cuda())
+        """
+
+    assert met(program) == lines

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
 from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.objects import Container, Mapping
+from devfix.analysis.domain.objects import Container, Mapping, Opaque, object_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
+    External,
     Function,
     IterableOf,
+    Number,
     Pointer,
     Tensor,
     TupleValue,
+    Unknown,
     Value,
     alternatives,
     join,
@@ -37,6 +40,7 @@ __all__ = ["call_function", "join_by_identity"]
 
 MAX_DEPTH = 28
 MAX_NESTING = 4  # levels of nested containers that are compared
+_NUMBERS = frozenset({"int", "float"})  # annotations
 
 
 @node_cache(8192)
@@ -228,7 +232,17 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
         interp.activation.stmt = node.body[0]
     if not isinstance(node, ast.Lambda):
         assignment.record_binding(interp, parameter.arg, value, "param", parameter)
+    if isinstance(parameter.annotation, ast.Name) and parameter.annotation.id in _NUMBERS:
+        value = _as_number(interp, value)
     interp.now.bind(interp.activation.env, parameter.arg, value)
+
+
+def _as_number(interp: Interpreter, value: Value) -> Value:
+    """Return a value of which nothing is known as the number that an annotation says it is."""
+    if isinstance(value, Unknown):
+        return Number(value.symbol)
+    is_open = isinstance(value, External) or object_at(interp, value, Opaque) is not None
+    return Number() if is_open else value
 
 
 def _missing_argument(interp: Interpreter, function: Function, parameter: ast.arg) -> Value:

@@ -43,6 +43,22 @@ def test_a_test_of_something_else_narrows_nothing(met, test):
     assert met(SETUP.replace("TEST", test)) == ["return known + x"]
 
 
+def test_a_conditional_expression_narrows_within_itself(met):
+    program = """
+        class Cache:
+            def __init__(self):
+                self.table = torch.ones(3) if choose() else torch.ones(3).cuda()
+
+            def use(self, x):
+                place = self.table if self.table.device == x.device else x
+                return self.table + x
+
+        Cache().use(torch.ones(3).cuda())
+        """
+
+    assert met(program) == ["return self.table + x"]
+
+
 MODULES = """
 from settings import layers, kind
 

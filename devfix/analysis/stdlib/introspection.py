@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
+from devfix.analysis.domain.narrowing import is_known_tensor
 from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
-from devfix.analysis.domain.path_conditions import is_known_tensor
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,

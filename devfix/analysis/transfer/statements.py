@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import lazy_caches, scopes
 from devfix.analysis.callers.attributes import kinds_with
-from devfix.analysis.domain import path_conditions
+from devfix.analysis.domain import narrowing, path_conditions
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
@@ -84,7 +84,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     truth = interp.truth(stmt.test)
     if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
         truth = True  # a conditional move: afterwards, the value is on the target device
-        path_conditions.narrow(interp, stmt.test, True)
+        narrowing.narrow(interp, stmt.test, True)
     if truth is None and exhaustive_chains.is_last(interp.activation.module.tree, stmt):
         path_conditions.assume(interp, stmt.test, True)
         truth = True

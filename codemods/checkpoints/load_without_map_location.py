@@ -56,6 +56,7 @@ from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import device_for_move, has_parameters
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["RULE", "edit_of", "target_of"]
 
@@ -147,9 +148,9 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         return '"cpu"', ""
     if only_module_on_cpu:
         return '"cpu"', ""
-    if device is not None:
-        node = ast.parse(device, mode="eval").body
-        is_index = isinstance(value_of(point, point.call_frame, node), Number)
+    node = ast.parse(device, mode="eval").body if device is not None else None
+    is_index = node is not None and isinstance(value_of(point, point.call_frame, node), Number)
+    if device is not None and not (is_index and _may_be_none(point.tree, device)):
         return (f'f"cuda:{{{device}}}"' if is_index else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
         names = module_names(point, point.call_frame, _modules_on_accelerator(loading))
@@ -160,6 +161,18 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
             "its tensors are used on the accelerator, but no device expression is available at the call",
         )
     return '"cpu"', ""
+
+
+def _may_be_none(tree: SourceTree, index: str) -> bool:
+    """Return whether the file asks if an index is ``None``: ``f"cuda:{args.gpu}"`` would name no device then."""
+    return any(
+        isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
+        and text_of(node.left) == index
+        and isinstance(node.comparators[0], ast.Constant)
+        and node.comparators[0].value is None
+        for node in tree.nodes
+    )
 
 
 def _modules_on_accelerator(loading: Loading) -> set[int]:

@@ -73,3 +73,37 @@ def test_a_device_is_taken_from_parameters_that_exist(repair, factor, call):
 
     assert call in repaired
     assert ("parameters()" in repaired) is ("Parameter" in factor)
+
+
+INDEX = """
+import argparse
+
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int, default=None)
+args = parser.parse_args()
+model = nn.Linear(3, 3)
+GUARD
+    model.cuda(args.gpu)
+else:
+    model = nn.DataParallel(model).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+state = torch.load("model.pt")
+model.load_state_dict(state["model"])
+optimizer.load_state_dict(state["optimizer"])
+best = state["best"]
+GUARD
+    best = best.to(args.gpu)
+print(model(torch.ones(3).cuda(args.gpu)), best)
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "target"),
+    [("if args.gpu is not None:", '"cpu"'), ("if True:", 'f"cuda:{args.gpu}"')],
+    ids=["maybe-none", "number"],
+)
+def test_an_index_that_may_be_none_names_no_device(repair, guard, target):
+    assert f'torch.load("model.pt", map_location={target})' in repair(CODE, INDEX.replace("GUARD", guard))

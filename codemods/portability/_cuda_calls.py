@@ -12,7 +12,7 @@ from codemods.portability._torch_names import indentation, is_guarded, named, st
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["CudaCall", "cuda_calls"]
+__all__ = ["CudaCall", "can_be_conditional", "conditional_edits", "cuda_calls"]
 
 # Functions whose namesakes work on every accelerator; those for memory depend on its allocator.
 _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
@@ -86,8 +86,8 @@ def _matters(tree: SourceTree, node: ast.AST) -> bool:
 
 
 # --- statements -----------------------------------------------------------------------------------------------------
-def _is_statement(tree: SourceTree, node: ast.Call) -> bool:
-    """Return whether a call is a whole statement in lines of its own, which a condition can hold."""
+def can_be_conditional(tree: SourceTree, node: ast.Call) -> bool:
+    """Return whether a call that requires CUDA is a whole statement in lines of its own, which a condition can hold."""
     parent = tree.parents[node]
     function = _called(tree, node)
     return (
@@ -96,8 +96,11 @@ def _is_statement(tree: SourceTree, node: ast.Call) -> bool:
         and function is not None
         and function.requires_cuda
         and _query(tree, node, "cuda") != ""
-        and not is_guarded(tree, node)
     )
+
+
+def _is_statement(tree: SourceTree, node: ast.Call) -> bool:
+    return can_be_conditional(tree, node) and not is_guarded(tree, node)
 
 
 def _groups(tree: SourceTree, calls: list[ast.Call]) -> Iterator[list[ast.Call]]:
@@ -119,10 +122,25 @@ def _follows(tree: SourceTree, one: ast.Call, other: ast.Call) -> bool:
 
 
 def _guarded(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> Fix:
+    names = dict.fromkeys(f"`{named(tree, call.func).rpartition('.')[2]}`" for call in calls)
+    edits = _conditional(tree, calls, targets, is_certain=False)
+    return Fix(f"call {', '.join(names)} only where an accelerator is available", edits)
+
+
+def conditional_edits(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> tuple[Edit, ...]:
+    """Return the edits that make calls with CUDA only, in code that runs with any accelerator."""
+    groups = _groups(tree, sorted(calls, key=tree.span))
+    return tuple(edit for group in groups for edit in _conditional(tree, group, targets, is_certain=True))
+
+
+def _conditional(
+    tree: SourceTree, calls: list[ast.Call], targets: PortTargets, *, is_certain: bool
+) -> tuple[Edit, ...]:
     names = [named(tree, call.func) for call in calls]
     everywhere = all(_namesake(name, targets) for name in names) and _query(tree, calls[0], "") == "torch"
     condition = "torch.accelerator.is_available()" if everywhere else f"{_query(tree, calls[0], 'cuda')}.is_available()"
-    unit, edits = indentation(tree), list[Edit]()
+    is_free = everywhere and is_certain
+    unit, edits = "" if is_free else indentation(tree), list[Edit]()
     for call, name in zip(calls, names, strict=True):
         function = _called(tree, call)
         assert function is not None
@@ -131,10 +149,9 @@ def _guarded(tree: SourceTree, calls: list[ast.Call], targets: PortTargets) -> F
             code = f"{_namesake(name, targets)}{code[len(tree.source(call.func)) :]}"
         elif function.deprecated and targets.release >= _RENAMED_SINCE:
             code = f"{function.deprecated}{code[len(tree.source(call.func)) :]}"
-        lines = (f"{unit}{code}",) if edits else (f"if {condition}:", f"{unit}{code}")
+        lines = (f"{unit}{code}",) if edits or is_free else (f"if {condition}:", f"{unit}{code}")
         edits.append(ReplaceStatement(tree.path, tree.span(tree.statement(call)), lines))
-    what = ", ".join(dict.fromkeys(f"`{name.rpartition('.')[2]}`" for name in names))
-    return Fix(f"call {what} only where an accelerator is available", tuple(edits))
+    return tuple(edits)
 
 
 def _namesake(name: str, targets: PortTargets) -> str:

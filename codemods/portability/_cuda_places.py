@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from codemods.portability._receivers import Receivers
-from codemods.portability._torch_names import is_guarded, named, own_names, stands_alone
+from codemods.portability._torch_names import named, own_names, stands_alone
 from devfix.analysis import Observations
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree
 
-__all__ = ["CudaPlace", "Kind", "Piece", "cuda_places", "is_cuda_literal"]
+__all__ = ["OWN_CUDA", "CudaPlace", "Kind", "Piece", "is_computed_cuda", "is_cuda_literal", "named_places"]
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
 _DEVICE = re.compile(r"(?:.*_)?(?:device|dev)", re.IGNORECASE)
@@ -35,12 +35,10 @@ _FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
 _SIZES = ("size", "len", "numel", "int")
 
 _OVERRIDDEN = "the class overrides how it is moved"
-_OWN_CUDA = "`cuda` may be a method of a class of the program"
+OWN_CUDA = "`cuda` may be a method of a class of the program"
 _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
-_TYPED_NAME = "a typed constructor is stored"
 _PARAMETER = "the default of a parameter: a query there would run when the module is imported"
-_SCRIPTED = "TorchScript compiles the function"
 _FLAG = "a flag is passed as the device"
 
 
@@ -50,6 +48,8 @@ class Kind:
     MOVE = "move"  # its pieces name the declared device
     CHOICE = "choice"  # a literal becomes a choice, which needs no name
     CONDITION = "condition"  # the call is made only with CUDA
+    CALL = "call"  # a statement is executed with CUDA only
+    QUERY = "query"  # a question for CUDA becomes one for any accelerator
 
 
 #: Part of a line of a file that changes: start and end offset, and the text for the name of the device.
@@ -67,6 +67,8 @@ class CudaPlace:
         literal: ``cuda``, with an index if the place names one.
         pieces: the parts of its text that change, with the name of the device or the choice.
         reason: why it is not ported.
+        name: the expression of the device, if the code around the place gives one.
+        is_certain: a condition around the place holds with an accelerator only.
         is_ambiguous: the value may be an object of the program with a method ``cuda``, or is a type of tensors, for
             which there is no other accelerator.
 
@@ -78,61 +80,24 @@ class CudaPlace:
     literal: str = "cuda"
     pieces: tuple[Piece, ...] = ()
     reason: str = ""
+    name: str = ""
+    is_certain: bool = False
     is_ambiguous: bool = False
 
 
-def cuda_places(observations: Observations) -> list[CudaPlace]:
-    """Return the places of the entry file that require CUDA, in order, without those under a condition on devices."""
+def named_places(observations: Observations) -> Iterator[CudaPlace]:
+    """Yield the places of the entry file that name CUDA, under conditions or not."""
     tree = observations.trees[0]
-    if "cuda" not in tree.text:
-        return []
     receivers = Receivers.of(observations)
-    is_cpu_only = not {"mps", "xpu"} & set(observations.targets.devices)
-    found = []
     for node in tree.nodes:
         place = _place(tree, node, receivers)
-        if place is None or _is_neutral(tree, place.node):
-            continue
-        if is_cpu_only and _is_in_own_cuda(tree, place.node):
-            continue  # its callers call it with CUDA only
-        if _is_scripted(tree, place.node):
-            place = replace(place, reason=_SCRIPTED)
-        if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
-            place = replace(place, reason=_OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
-        found.append(place)
-    return sorted(found, key=lambda place: tree.span(place.node))
-
-
-def _is_neutral(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether code runs with CUDA only; a comparison with a hard-coded device tells nothing."""
-    tests = [outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp))]
-    if any(_compares_unequal(test) for test in tests):
-        return False
-    return is_guarded(tree, node)
-
-
-def _compares_unequal(test: ast.expr) -> bool:
-    compared = [each for each in walk(test) if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.NotEq)]
-    return any(is_cuda_literal(each) for compare in compared for each in walk(compare))
+        if place is not None:
+            yield place
 
 
 def is_cuda_literal(node: ast.AST) -> bool:
     """Return whether an expression is the name of a CUDA device."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
-
-
-def _is_scripted(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether TorchScript compiles the code, which has no query for CUDA."""
-    functions = (outer for outer in tree.ancestors(node) if isinstance(outer, ast.FunctionDef))
-    return any(named(tree, each).startswith("torch.jit.") for function in functions for each in function.decorator_list)
-
-
-def _is_in_own_cuda(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether code is in a method ``cuda``."""
-    return any(
-        isinstance(outer, ast.FunctionDef) and outer.name == "cuda" and isinstance(tree.parents[outer], ast.ClassDef)
-        for outer in tree.ancestors(node)
-    )
 
 
 def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace | None:
@@ -157,7 +122,7 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
     is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
     if is_ambiguous:
         is_possible = is_simple or _is_assigned(tree, call)
-        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else _OWN_CUDA, is_ambiguous=True)
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else OWN_CUDA, is_ambiguous=True)
     keywords = [each for each in call.keywords if each.arg != "device"]
     given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
     others = [*(f"{each.arg}={tree.source(each.value)}" for each in keywords)]
@@ -278,7 +243,7 @@ def _stored_type(tree: SourceTree, node: ast.Attribute) -> CudaPlace | None:
 def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
     """Return the place of a literal device where a device is expected."""
     computed = not isinstance(node, ast.Constant)
-    if computed and not _is_computed_cuda(node):
+    if computed and not is_computed_cuda(node):
         return None
     if not computed and not is_cuda_literal(node):
         return None
@@ -342,7 +307,7 @@ def _names_of_devices(tree: SourceTree) -> frozenset[str]:
     )
 
 
-def _is_computed_cuda(node: ast.expr) -> bool:
+def is_computed_cuda(node: ast.expr) -> bool:
     """Return whether an expression is ``f"cuda:{rank}"`` or ``"cuda:" + str(rank)``."""
     first: ast.AST = node
     if isinstance(node, ast.JoinedStr) and node.values:

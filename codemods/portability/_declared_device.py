@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from codemods.portability._cuda_places import CudaPlace, Kind, is_cuda_literal
 from codemods.portability._torch_names import own_names, replaced_names
@@ -54,7 +55,7 @@ def declare(
         return Declarations({}, (), "the file does not import torch, and the name is taken")
     waiting = []
     for place in places:
-        known = _known_name(tree, place)
+        known = place.name or _known_name(tree, place)
         if known:
             names[place] = known
         elif place.literal == "cuda":
@@ -106,7 +107,9 @@ def _known_name(tree: SourceTree, place: CudaPlace) -> str:
         scope = _scope(tree, stmt)
         if tree.parents[stmt] is not scope or _bindings(scope, target.id) != 1:
             continue
-        if _cuda_of(stmt.value) != place.literal or (is_object and not isinstance(stmt.value, ast.Call)):
+        if _cuda_of(stmt.value, _tests(tree, place)) != place.literal or (
+            is_object and not isinstance(stmt.value, ast.Call)
+        ):
             continue
         here = _scope(tree, place.node)
         if here is scope:
@@ -133,13 +136,28 @@ def _find_assignments(tree: SourceTree) -> list[ast.Assign]:
     ]
 
 
-def _cuda_of(value: ast.expr) -> str:
-    """Return the device of ``torch.device("cuda")``, ``"cuda:0"``, or of one of these if CUDA is available."""
+def _tests(tree: SourceTree, place: CudaPlace) -> frozenset[str]:
+    """Return the conditions that hold at a place."""
+    chain = [place.node, *tree.ancestors(place.node)]
+    return frozenset(
+        ast.unparse(outer.test)
+        for inner, outer in pairwise(chain)
+        if (isinstance(outer, ast.If) and inner in outer.body) or (isinstance(outer, ast.IfExp) and inner is outer.body)
+    )
+
+
+def _cuda_of(value: ast.expr, holding: frozenset[str] | None = None) -> str:
+    """Return the device of ``torch.device("cuda")``, ``"cuda:0"``, or of one of these if CUDA is available.
+
+    ``holding`` are further conditions that hold; any condition is taken to hold if it is ``None``.
+    """
     match value:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"), args=[argument]):
-            return _cuda_of(argument)
-        case ast.IfExp(test=ast.Call(func=func), body=body, orelse=ast.Constant(value="cpu")):
-            return _cuda_of(body) if ast.unparse(func) == "torch.cuda.is_available" else ""
+            return _cuda_of(argument, holding)
+        case ast.IfExp(test=test, body=body, orelse=ast.Constant(value="cpu")):
+            text = ast.unparse(test)
+            is_known = holding is None or text == "torch.cuda.is_available()" or text in holding
+            return _cuda_of(body, holding) if is_known else ""
         case ast.Constant(value=str(text)) if is_cuda_literal(value):
             return text
     return ""

@@ -6,9 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._cuda_places import CudaPlace, Kind
 from codemods.portability._declared_device import Declarations, declare
-from codemods.portability._device_choice import device_choice
+from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import indentation, own_names, stands_alone
 from devfix.analysis import Observations
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
@@ -32,7 +33,8 @@ def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Porte
     """Return the edits of a file, all of its places together."""
     if not places:
         return Ported()
-    tree, choice = observations.trees[0], device_choice(observations.targets)
+    tree, targets = observations.trees[0], observations.targets
+    choice, certain = device_choice(targets), device_choice(targets, is_certain=True)
     is_library = observations.is_library
     moves = [place for place in places if place.kind == Kind.MOVE]
     declared = declare(tree, moves, choice, observations.trees, is_library=is_library)
@@ -42,10 +44,15 @@ def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Porte
         return Ported(reason="the file does not import torch by its name")
     edits = [*declared.edits]
     inner = {place for place in places if any(_contains(tree, other, place) for other in places)}
+    calls = [place.node for place in places if place.kind == Kind.CALL and isinstance(place.node, ast.Call)]
+    edits += conditional_edits(tree, calls, targets)
     for place in places:
-        if place not in inner:
+        if place not in inner and place.kind != Kind.CALL:
             nested = [other for other in places if other is place or _contains(tree, place, other)]
-            edits += _edits(tree, place, nested, declared, choice)
+            if place.kind == Kind.QUERY:
+                edits.append(_asked(tree, place, accelerator_query(targets)))
+            else:
+                edits += _edits(tree, place, nested, declared, certain if place.is_certain else choice)
     return Ported(tuple(places), tuple(edits))
 
 
@@ -67,13 +74,25 @@ def _edits(
     )
 
 
+def _asked(tree: SourceTree, place: CudaPlace, query: str) -> Edit:
+    """Return the edit of a question for CUDA: one for any accelerator, or for the type of a value's device."""
+    if isinstance(place.node, ast.Attribute):
+        query = f'{tree.source(place.node.value)}.device.type != "cpu"'
+    elif " or " in query and isinstance(tree.parents[place.node], (ast.BoolOp, ast.UnaryOp)):
+        query = f"({query})"
+    return ReplaceExpression(tree.path, tree.span(place.node), query)
+
+
 _Text = tuple[tuple[int, int], tuple[int, int], str]
 
 
 def _texts(tree: SourceTree, place: CudaPlace, declared: Declarations, choice: str) -> Iterator[_Text]:
     if place.kind == Kind.CHOICE:
         span = tree.span(place.node)
-        yield (span.line, span.column), (span.end_line, span.end_column), _choice(tree, place, choice)
+        chosen = place.name or _choice(tree, place, choice)
+        if " if " in chosen and isinstance(tree.parents[place.node], ast.IfExp):
+            chosen = f"({chosen})"
+        yield (span.line, span.column), (span.end_line, span.end_column), chosen
         return
     name = declared.names.get(place) or _choice(tree, place, choice)
     for start, end, text in place.pieces:
@@ -90,8 +109,8 @@ def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
 
 
 def _others(choice: str) -> str:
-    """Return a choice without CUDA."""
-    return choice.removeprefix(_CUDA) if choice.startswith(_CUDA) else '"cpu"'
+    """Return a choice for machines without CUDA; where ``torch.accelerator`` chooses, the choice itself."""
+    return choice.removeprefix(_CUDA)
 
 
 def _composed(tree: SourceTree, start: tuple[int, int], end: tuple[int, int], pieces: Sequence[_Text]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from devfix.syntax.tree import SourceTree, walk
 
@@ -83,12 +85,21 @@ def named(tree: SourceTree, node: ast.AST) -> str:
     return ".".join([own_names(tree)[node.id], *reversed(parts)])
 
 
-def is_guarded(tree: SourceTree, node: ast.AST) -> bool:
-    """Return whether code depends on a condition on devices, or runs in a ``try`` that goes on without it."""
+def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] = MappingProxyType({})) -> bool:
+    """Return whether code depends on a condition on devices, or runs in a ``try`` that goes on without it.
+
+    ``opened`` has tests that any accelerator passes, and whether it runs their ``else``: code there does not depend on
+    CUDA.
+    """
     inner: ast.AST = node
     for outer in tree.ancestors(node):
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if inner is not test:
+                if test in opened and not isinstance(outer, ast.While):
+                    branch = outer.orelse if opened[test] else outer.body
+                    if inner is branch or (isinstance(branch, list) and inner in branch):
+                        inner = outer
+                        continue
                 if _tells_device(tree, test):
                     return True
             case ast.BoolOp(values=values):
@@ -115,11 +126,11 @@ def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
 
 
 def _device_flags(tree: SourceTree) -> frozenset[str]:
-    """Return the names that are assigned from a query for an accelerator."""
+    """Return the names that are assigned from a query for an accelerator, or for where a value is."""
     return frozenset(
         target.id
         for node in tree.nodes
-        if isinstance(node, ast.Assign) and "is_available" in tree.source(node.value)
+        if isinstance(node, ast.Assign) and any(word in tree.source(node.value) for word in ("is_available", "is_cuda"))
         for target in node.targets
         if isinstance(target, ast.Name)
     )

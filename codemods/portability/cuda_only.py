@@ -36,6 +36,11 @@ Code under a condition on devices stays. Listed and not edited: an index of a va
 parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
 `torch.cuda.FloatTensor` that is stored, and an object of a class that may define `cuda` itself.
 
+With `devfix port --to mps` or `--to xpu`, a condition on CUDA becomes one on any accelerator, and the code under it
+follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`, `"cuda" if
+torch.cuda.is_available() else "cpu"`, and `if x.is_cuda: y = y.cuda()`, whose `y` goes where `x` is. The condition is
+listed and stays if the code under it requires CUDA, if its answer is passed on, or if other files may read it.
+
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
 - [sjmoran/deeplpf-image-enhancement#26](https://github.com/sjmoran/deeplpf-image-enhancement/pull/26)
@@ -46,8 +51,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_places import CudaPlace, cuda_places, is_cuda_literal
+from codemods.portability._cuda_places import CudaPlace, Kind, is_cuda_literal
 from codemods.portability._port_edits import port_edits
+from codemods.portability._ported_places import ported_places
 from codemods.portability._torch_names import named
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
@@ -61,7 +67,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per place of a file that requires CUDA; all places share one fix."""
     if foreign_part(observations.trees[0].path):
         return
-    places = cuda_places(observations)
+    places = ported_places(observations)
     ported = port_edits(observations, [place for place in places if not place.reason])
     fix = Fix("let the program choose its device", ported.edits)
     for place in places:
@@ -78,11 +84,16 @@ def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
         Severity.ADVICE,
         place.tree.path,
         place.tree.span(shown),
-        f"`{_name(shown)}` requires CUDA",
+        f"`{_name(shown)}` {'leaves out other accelerators' if _asks(place) else 'requires CUDA'}",
         (place.tree.event("moved", shown, "CUDA is named here"),),
         fixes,
         reason,
     )
+
+
+def _asks(place: CudaPlace) -> bool:
+    """Return whether a place is a question for CUDA, or a choice that depends on one."""
+    return place.kind == Kind.QUERY or isinstance(place.node, ast.IfExp)
 
 
 def _name(node: ast.expr) -> str:

@@ -1,0 +1,123 @@
+"""The places of a file that require CUDA, with respect to the devices that it is to run on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from codemods.portability._accelerator_conditions import AcceleratorCondition, accelerator_conditions
+from codemods.portability._cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
+from codemods.portability._torch_names import is_guarded, named
+from devfix.analysis import Observations
+from devfix.syntax.tree import SourceTree, walk
+
+__all__ = ["ported_places"]
+
+_TYPED_NAME = "a typed constructor is stored"
+_SCRIPTED = "TorchScript compiles the function"
+
+
+def ported_places(observations: Observations) -> list[CudaPlace]:
+    """Return the places of the entry file that require CUDA, in order.
+
+    Code under a condition on devices does not. If the file is to run on other accelerators, a condition on CUDA that
+    keeps values on the CPU there is a place, too, and so are those under it.
+    """
+    tree = observations.trees[0]
+    if "cuda" not in tree.text:
+        return []
+    is_cpu_only = not {"mps", "xpu"} & set(observations.targets.devices)
+    named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]
+    conditions = [] if is_cpu_only else _conditions(observations, named_ones)
+    opened = _opened(conditions)
+    found = [place for condition in conditions for place in condition.places]
+    for place in named_ones:
+        if _is_neutral(tree, place.node, opened):
+            continue
+        if is_cpu_only and _is_in_own_cuda(tree, place.node):
+            continue  # its callers call it with CUDA only
+        found.append(_known_under(tree, place, conditions))
+    return sorted(found, key=lambda place: tree.span(place.node))
+
+
+def _restricted(tree: SourceTree, place: CudaPlace, *, is_cpu_only: bool) -> CudaPlace:
+    """Return a place with the reason why it is not ported, if there is one."""
+    if _is_scripted(tree, place.node):
+        return replace(place, reason=_SCRIPTED)
+    if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
+        return replace(place, reason=OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
+    return place
+
+
+# --- conditions -----------------------------------------------------------------------------------------------------
+def _conditions(observations: Observations, places: list[CudaPlace]) -> list[AcceleratorCondition]:
+    """Return the conditions on CUDA; one stays if a place under it depends on another condition that stays."""
+    tree = observations.trees[0]
+    found = accelerator_conditions(tree, places, observations.trees, is_library=observations.is_library)
+    while True:
+        opened = _opened(found)
+        kept = [
+            each if each.reason or not (held := _held(tree, each, opened)) else each.refused(held) for each in found
+        ]
+        if kept == found:
+            return kept
+        found = kept
+
+
+def _held(tree: SourceTree, condition: AcceleratorCondition, opened: Mapping[ast.expr, bool]) -> str:
+    """Return why a condition stays: a place under it depends on another one; empty if none does."""
+    for place in condition.inside:
+        if _is_neutral(tree, place.node, opened):
+            return f"the code under it stays, because of another condition: `{tree.source(place.node)}`"
+    return ""
+
+
+def _opened(conditions: Iterable[AcceleratorCondition]) -> dict[ast.expr, bool]:
+    return {test: is_else for each in conditions if not each.reason for test, is_else in each.tests.items()}
+
+
+def _known_under(tree: SourceTree, place: CudaPlace, conditions: Iterable[AcceleratorCondition]) -> CudaPlace:
+    """Return a place with what the innermost condition around it tells about the device."""
+    by_test = {test: each for each in conditions if not each.reason for test in each.tests}
+    for outer in tree.ancestors(place.node):
+        if isinstance(outer, (ast.If, ast.IfExp)) and (condition := by_test.get(outer.test)) is not None:
+            value = condition.value
+            name = "" if value is None or _is_bound(outer, value) else f"{tree.source(value)}.device"
+            return replace(place, name=name, is_certain=True)
+    return place
+
+
+def _is_bound(owner: ast.AST, value: ast.expr) -> bool:
+    """Return whether code under a condition on a value binds a name of it: ``if x.is_cuda: x = x.cuda()``."""
+    names = {each.id for each in walk(value) if isinstance(each, ast.Name)}
+    stored = (each for each in walk(owner) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
+    return any(each.id in names for each in stored)
+
+
+def _is_neutral(tree: SourceTree, node: ast.expr, opened: Mapping[ast.expr, bool]) -> bool:
+    """Return whether code runs with CUDA only; a comparison with a hard-coded device tells nothing."""
+    tests = [outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp))]
+    if any(_compares_unequal(test) for test in tests):
+        return False
+    return is_guarded(tree, node, opened)
+
+
+def _compares_unequal(test: ast.expr) -> bool:
+    compared = [each for each in walk(test) if isinstance(each, ast.Compare) and isinstance(each.ops[0], ast.NotEq)]
+    return any(is_cuda_literal(each) for compare in compared for each in walk(compare))
+
+
+# --- functions ------------------------------------------------------------------------------------------------------
+def _is_scripted(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether TorchScript compiles the code, which has no query for CUDA."""
+    functions = (outer for outer in tree.ancestors(node) if isinstance(outer, ast.FunctionDef))
+    return any(named(tree, each).startswith("torch.jit.") for function in functions for each in function.decorator_list)
+
+
+def _is_in_own_cuda(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether code is in a method ``cuda``."""
+    return any(
+        isinstance(outer, ast.FunctionDef) and outer.name == "cuda" and isinstance(tree.parents[outer], ast.ClassDef)
+        for outer in tree.ancestors(node)
+    )

@@ -97,11 +97,16 @@ class PortTargets:
 
     """
 
-    DEVICES: ClassVar[tuple[str, ...]] = ("cpu", "cuda", "mps", "xpu")
+    DEVICES: ClassVar[tuple[str, ...]] = ("cpu", "cuda", "mps", "xpu", "npu")
     OLDEST: ClassVar[tuple[int, int]] = (2, 4)
 
     devices: tuple[str, ...] = ("cpu", "cuda")
     torch: tuple[int, int] | None = None
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The types of accelerators besides CUDA."""
+        return tuple(each for each in self.DEVICES if each in self.devices and each not in ("cpu", "cuda"))
 
     @property
     def release(self) -> tuple[int, int]:

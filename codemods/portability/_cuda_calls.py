@@ -157,7 +157,7 @@ def _conditional(
 def _namesake(name: str, targets: PortTargets) -> str:
     """Return the namesake of a function on any accelerator, if the program is to run on others than CUDA."""
     function = cuda_function(name)
-    if function is None or name not in _ANYWHERE or not {"mps", "xpu"} & set(targets.devices):
+    if function is None or name not in _ANYWHERE or not targets.others:
         return ""
     return function.namesake("accelerator", targets.release) or ""
 

@@ -6,14 +6,15 @@ from devfix.model import PortTargets
 
 __all__ = ["accelerator_query", "device_choice"]
 
-# Type of device → expression that asks for it, and the first release that has the expression
-_AVAILABLE = {
+# Type of device → expression that asks for it, and the first release that has it; None if another package brings it
+_AVAILABLE: dict[str, tuple[str, tuple[int, int] | None]] = {
     "cuda": ("torch.cuda.is_available()", (1, 0)),
     "mps": ("torch.backends.mps.is_available()", (1, 12)),
     "xpu": ("torch.xpu.is_available()", (2, 3)),
+    "npu": ("torch.npu.is_available()", None),  # torch_npu, which PyTorch imports by itself since 2.5
 }
-_OWNERS = {"mps": "torch.backends", "xpu": "torch"}  # of the module that older releases lack
 _ANY_ACCELERATOR = (2, 6)  # torch.accelerator
+_ANY = ("mps", "xpu")  # for programs that are to run on these, it is shorter than a chain
 
 
 def device_choice(targets: PortTargets, *, is_certain: bool = False) -> str:
@@ -25,30 +26,28 @@ def device_choice(targets: PortTargets, *, is_certain: bool = False) -> str:
     on every accelerator, and PyTorch has ``torch.accelerator``, the expression is that of PyTorch's tutorials:
     https://docs.pytorch.org/tutorials/beginner/basics/buildmodel_tutorial.html
     """
-    others = [each for each in PortTargets.DEVICES if each in targets.devices and each not in ("cpu", "cuda")]
-    if len(others) == len(_OWNERS) and targets.release >= _ANY_ACCELERATOR:
+    if _asks_for_any(targets):
         current = "torch.accelerator.current_accelerator().type"
         return current if is_certain else f'{current} if torch.accelerator.is_available() else "cpu"'
-    choice, last = "", '"cpu"'
-    if is_certain:
-        last = f'"{others.pop()}"' if others else '"cuda"'
-    for device in ("cuda", *others) if last != '"cuda"' else ():
-        condition, since = _AVAILABLE[device]
-        if targets.release < since:
-            condition = f'hasattr({_OWNERS[device]}, "{device}") and {condition}'
-        choice += f'"{device}" if {condition} else '
-    return f"{choice}{last}"
+    devices = ["cuda", *targets.others]
+    last = devices.pop() if is_certain else "cpu"
+    return "".join(f'"{device}" if {_query(device, targets.release)} else ' for device in devices) + f'"{last}"'
 
 
 def accelerator_query(targets: PortTargets) -> str:
-    """Return the expression that asks whether one of the accelerators is there: with CUDA, as before."""
-    if "torch.accelerator" in device_choice(targets):
+    """Return the expression that asks whether one of the accelerators is there."""
+    if _asks_for_any(targets):
         return "torch.accelerator.is_available()"
-    queries = []
-    for device in PortTargets.DEVICES:
-        if device in targets.devices and device in _AVAILABLE:
-            condition, since = _AVAILABLE[device]
-            if targets.release < since:
-                condition = f'hasattr({_OWNERS[device]}, "{device}") and {condition}'
-            queries.append(condition)
-    return " or ".join(queries)
+    return " or ".join(_query(device, targets.release) for device in ("cuda", *targets.others))
+
+
+def _asks_for_any(targets: PortTargets) -> bool:
+    return targets.release >= _ANY_ACCELERATOR and all(each in targets.others for each in _ANY)
+
+
+def _query(device: str, release: tuple[int, int]) -> str:
+    query, since = _AVAILABLE[device]
+    if since is not None and release >= since:
+        return query
+    owner = query.removesuffix(f".{device}.is_available()")
+    return f'hasattr({owner}, "{device}") and {query}'

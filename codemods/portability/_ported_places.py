@@ -27,7 +27,7 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     tree = observations.trees[0]
     if "cuda" not in tree.text:
         return []
-    is_cpu_only = not {"mps", "xpu"} & set(observations.targets.devices)
+    is_cpu_only = not observations.targets.others
     named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]
     conditions = [] if is_cpu_only else _conditions(observations, named_ones)
     opened = _opened(conditions)

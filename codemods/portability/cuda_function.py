@@ -27,7 +27,7 @@ print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu")
 
 ## Fix safety
 Safe: with CUDA, the same calls run. A call whose value the program uses, and the construction of a stream or an event,
-are reported and not edited. With `devfix port --to mps` or `--to xpu`, and if the project requires PyTorch 2.6,
+are reported and not edited. With other accelerators in `devfix port --to`, and if the project requires PyTorch 2.6,
 `synchronize` and `set_device` become their namesakes in `torch.accelerator`. The table of namesakes is made from
 PyTorch's releases: `torch.accelerator` has no `get_device_name` and no `manual_seed_all`, and
 `torch.accelerator.empty_cache()` fails without an accelerator, where `torch.cuda.empty_cache()` does nothing.

@@ -36,10 +36,11 @@ Code under a condition on devices stays. Listed and not edited: an index of a va
 parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
 `torch.cuda.FloatTensor` that is stored, and an object of a class that may define `cuda` itself.
 
-With `devfix port --to mps` or `--to xpu`, a condition on CUDA becomes one on any accelerator, and the code under it
-follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`, `"cuda" if
-torch.cuda.is_available() else "cpu"`, and `if x.is_cuda: y = y.cuda()`, whose `y` goes where `x` is. The condition is
-listed and stays if the code under it requires CUDA, if its answer is passed on, or if other files may read it.
+With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
+the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,
+`"cuda" if torch.cuda.is_available() else "cpu"`, and `if x.is_cuda: y = y.cuda()`, whose `y` goes where `x` is. The
+condition is listed and stays if the code under it requires CUDA, if its answer is passed on, or if other files may read
+it.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

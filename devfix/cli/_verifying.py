@@ -42,7 +42,7 @@ _LIMITS = (
 )
 
 #: Copied from ``devfix.verify``, which is slow to import for ``--help``.
-_DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
+_DEVICES = ("auto", "cuda", "mps", "xpu", "npu", "sim", "sim:mps", "sim:xpu", "sim:npu", "cpu")
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -53,8 +53,8 @@ _OPTIONS = (
         type=click.Choice(_DEVICES),
         default="auto",
         show_default=True,
-        help="Device to run on. cuda, mps, xpu: real hardware. sim, sim:mps, sim:xpu: simulated (sim: CUDA). auto: CUDA"
-        " if torch.cuda.is_available(), else sim. cpu: for errors that occur without an accelerator.",
+        help="Device to run on. cuda, mps, xpu, npu: real hardware. sim, sim:mps, sim:xpu, sim:npu: simulated (sim:"
+        " CUDA). auto: CUDA if torch.cuda.is_available(), else sim. cpu: for errors that occur without an accelerator.",
     ),
     click.option(
         "--devices",

@@ -104,12 +104,13 @@ def create(folders: Folders, *, may_run: bool) -> MCPServer:
         diff: Annotated[str, Field(description="or the patch as a unified diff", max_length=1_000_000)] = "",
         since: Annotated[str, Field(description="or the commit since which you edited the files: HEAD")] = "",
         device: Annotated[
-            str, Field(description="machine", pattern="^(auto|cuda|mps|xpu|sim|sim:mps|sim:xpu|cpu)$")
+            str, Field(description="machine", pattern="^(auto|cuda|mps|xpu|npu|sim|sim:mps|sim:xpu|sim:npu|cpu)$")
         ] = "auto",
         machines: Annotated[
             list[str],
             Field(
-                description="compare several instead: cpu, cuda, 2xcuda, mps, xpu; simulated if absent", max_length=16
+                description="compare several instead: cpu, cuda, 2xcuda, mps, xpu, npu; simulated if absent",
+                max_length=16,
             ),
         ] = [],  # noqa: B006
         max_steps: Annotated[int, Field(description="optimizer steps of each run; 0: all", ge=0)] = 0,

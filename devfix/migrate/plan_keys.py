@@ -27,7 +27,7 @@ _OWNERS = "owners"
 _SPLITS = ("none", _OWNERS)
 _VERIFY_KEYS = ("script", "args", "module", "python", "setup", "device", "max-steps", "timeout", "memory")
 #: Choices of ``devfix verify --device``; importing them from their module would be slow.
-_DEVICES = ("auto", "cuda", "mps", "xpu", "sim", "sim:mps", "sim:xpu", "cpu")
+_DEVICES = ("auto", "cuda", "mps", "xpu", "npu", "sim", "sim:mps", "sim:xpu", "sim:npu", "cpu")
 
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT_HASH = 12  # characters

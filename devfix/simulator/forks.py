@@ -17,7 +17,7 @@ from .state import state
 __all__ = ["SimulatedWorker", "check_use", "enter_child", "is_in_bad_fork", "note_use"]
 
 #: Device types whose runtime does not survive a fork.
-_FORKLESS = ("cuda", "xpu")
+_FORKLESS = ("cuda", "xpu", "npu")
 
 
 def is_in_bad_fork() -> bool:

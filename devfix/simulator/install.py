@@ -17,6 +17,7 @@ from .boundaries.processes import child_worked, patch_processes
 from .cuda_api import streams
 from .cuda_api.cuda import patch_cuda
 from .cuda_api.legacy import patch_legacy
+from .cuda_api.npu import register as register_npu
 from .cuda_api.parallel import patch_parallel
 from .dispatch_mode import DeviceCheckMode
 from .function_mode import DeviceFunctionMode, patch_saved_tensor_hooks, with_mode
@@ -63,6 +64,8 @@ class Simulator:
     def __enter__(self) -> Simulator:
         if state.active:
             raise RuntimeError("a simulator is already active")
+        if self._settings["kind"] == "npu":
+            register_npu()
         state.reset(**self._settings)
         state.active = True
         set_tag_default()

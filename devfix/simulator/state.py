@@ -43,7 +43,7 @@ class State:
     """The simulated machine, and statistics of its use.
 
     Attributes:
-        kind: the type of the simulated devices (``"cuda"``, ``"mps"`` or ``"xpu"``).
+        kind: the type of the simulated devices (``"cuda"``, ``"mps"``, ``"xpu"`` or ``"npu"``).
         count: number of devices.
         checks: whether device mismatches raise; without checks all devices share one memory.
         shared_random: whether the devices draw from the CPU's generator (then dropout equals that of a CPU run).

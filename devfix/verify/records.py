@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 #: Supported types of real devices.
-REAL_DEVICES = ("cuda", "mps", "xpu")
+REAL_DEVICES = ("cuda", "mps", "xpu", "npu")
 
 
 #: What PyTorch's allocators add to a message: their own source line, and the number of the system's error.

@@ -13,13 +13,14 @@ from devfix.verify.servers import ServerDied, interpreter_info
 __all__ = ["CHOICES", "Target", "choose_target"]
 
 #: ``sim`` is short for ``sim:cuda``.
-CHOICES = ("auto", *REAL_DEVICES, "sim", "sim:mps", "sim:xpu", "cpu")
+CHOICES = ("auto", *REAL_DEVICES, "sim", "sim:mps", "sim:xpu", "sim:npu", "cpu")
 
 _LOOKUP_SECONDS = 120
 _AVAILABILITY_CHECKS = {
     "cuda": "torch.cuda.is_available()",
     "mps": "torch.backends.mps.is_available()",
     "xpu": "hasattr(torch, 'xpu') and torch.xpu.is_available()",
+    "npu": "hasattr(torch, 'npu') and torch.npu.is_available()",
 }
 
 

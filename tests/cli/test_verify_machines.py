@@ -50,15 +50,15 @@ def rows(result):
 
 
 def test_a_program_that_requires_cuda_is_compared_on_each_machine(verify):
-    result = verify(CUDA_ONLY, "--on", "cpu,cuda,2xcuda,mps,xpu", "--output-format", "json", patched=NEUTRAL)
+    result = verify(CUDA_ONLY, "--on", "cpu,cuda,2xcuda,mps,xpu,npu", "--output-format", "json", patched=NEUTRAL)
 
     found = rows(result)
     assert result.code == 0
-    assert [row["before"]["ok"] for row in found.values()] == [False, True, True, False, False]
+    assert [row["before"]["ok"] for row in found.values()] == [False, True, True, False, False, False]
     assert found["cpu"]["before"]["failure"]["line"] == 5
     assert all(row["after"]["ok"] and row["good"] for row in found.values())
     assert len({tuple(row["after"]["losses"]) for row in found.values()}) == 1
-    assert [row["simulated"] for row in found.values()] == [False, True, True, True, True]
+    assert [row["simulated"] for row in found.values()] == [False, True, True, True, True, True]
 
 
 def test_a_machine_on_which_it_fails_is_named_with_the_line(verify):

@@ -224,12 +224,13 @@ def test_the_folder_that_is_copied_can_be_named(verify, patched, project):
 
 
 # --- devices ----------------------------------------------------------------------------------------------------------
-@pytest.mark.sample(3)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("device", "text", "kind", "why"),
     [
         ("sim:mps", MPS, "mps", "--device sim:mps"),
         ("sim:xpu", CUDA.replace("cuda", "xpu"), "xpu", "--device sim:xpu"),
+        ("sim:npu", "import torch_npu\n" + CUDA.replace("cuda", "npu"), "npu", "--device sim:npu"),
         ("sim", CUDA, "cuda", "--device sim"),
         ("auto", CUDA, "cuda", "the interpreter's torch has no CUDA device"),
         ("auto", MPS, "mps", "the script uses mps only, and the interpreter's torch has no CUDA device"),

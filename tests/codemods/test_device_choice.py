@@ -29,6 +29,11 @@ _MPS = '"mps" if torch.backends.mps.is_available() else '
             _CUDA + '"xpu" if hasattr(torch, "xpu") and torch.xpu.is_available() else "cpu"',
         ),
         (
+            ("cpu", "cuda", "npu"),
+            (2, 6),
+            _CUDA + '"npu" if hasattr(torch, "npu") and torch.npu.is_available() else "cpu"',
+        ),
+        (
             ("cpu", "cuda", "mps", "xpu"),
             (2, 5),
             _CUDA + _MPS + '"xpu" if torch.xpu.is_available() else "cpu"',
@@ -39,7 +44,7 @@ _MPS = '"mps" if torch.backends.mps.is_available() else '
             'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"',
         ),
     ],
-    ids=["default", "a newer release", "mps", "no xpu yet", "a chain", "any accelerator"],
+    ids=["default", "a newer release", "mps", "no xpu yet", "npu", "a chain", "any accelerator"],
 )
 def test_the_choice_follows_the_devices_and_the_release(
     devices: tuple[str, ...], release: tuple[int, int] | None, expected: str

@@ -324,6 +324,36 @@ def test_another_name_for_the_accelerator(kind: str) -> None:
             x @ torch.ones(2, 1)
 
 
+NPU = """
+import torch
+from torch import nn
+from devfix.simulator import Simulator
+
+with Simulator(kind="npu"):
+    import torch_npu
+    model = nn.Linear(2, 2).npu()
+    x = torch.ones(1, 2, device="npu")
+    torch.npu.synchronize()
+    print(model(x).device, x.is_npu, x.is_cuda, torch_npu.npu.get_device_name(), torch.get_device_module().__name__)
+    with torch.autocast("npu", dtype=torch.bfloat16):
+        print(model(x).dtype)
+    try:
+        model(torch.ones(1, 2))
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+def test_an_npu_has_the_names_of_its_package() -> None:
+    done = subprocess.run([sys.executable, "-c", NPU], capture_output=True, text=True, check=True)  # names stay
+
+    placed, autocast, error = done.stdout.splitlines()
+    assert placed == "npu:0 True False Ascend910B1 torch.npu"
+    assert autocast == "torch.bfloat16"
+    assert "npu:0" in error
+    assert "wrapper_NPU" in error
+
+
 def test_mps_has_no_float64() -> None:
     with Simulator(kind="mps"):
         refused = [

@@ -21,7 +21,7 @@ def test_machines_are_parsed_in_order_each_once():
         ("", "no machine is named"),
         ("cpu,gpu", "'gpu' is no machine"),
         ("cdua", "did you mean cuda?"),
-        ("npu", "there is no simulated NPU"),
+        ("tpu", "there is no simulated TPU"),
         ("2xcpu", "cpu has no accelerator"),
         ("sim:cpu", "cpu has no accelerator"),
         ("2xmps", "MPS has one device"),

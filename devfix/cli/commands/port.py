@@ -76,7 +76,7 @@ class _Port(click.Command):
     default="cpu,cuda",
     callback=_devices,
     metavar="DEVICES",
-    help="Comma-separated devices: cpu, cuda, mps, xpu (default: cpu,cuda, which are always included).",
+    help="Comma-separated devices: cpu, cuda, mps, xpu, npu (default: cpu,cuda, which are always included).",
 )
 @click.option(
     "--target-torch",

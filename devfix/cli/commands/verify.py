@@ -29,7 +29,7 @@ __all__ = ["command"]
     "--on",
     "machines",
     metavar="MACHINES",
-    help="Run on several machines, real or simulated, and compare the losses: cpu,cuda,2xcuda,mps,xpu.",
+    help="Run on several machines, real or simulated, and compare the losses: cpu,cuda,2xcuda,mps,xpu,npu.",
 )
 @run_options
 @click.option("--keep", is_flag=True, help="Keep the scratch copies, and print their paths.")

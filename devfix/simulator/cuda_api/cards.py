@@ -60,6 +60,7 @@ _MAX_1550 = {
 _CARDS: dict[str, dict[str, Any]] = {
     "cuda": _A100,
     "xpu": _MAX_1550,
+    "npu": {"name": "Ascend910B1", "total_memory": 64 << 30},
     "mps": {"name": "Apple M2", "total_memory": 16 << 30},
 }
 

@@ -23,7 +23,7 @@ class Environment:
     Attributes:
         python, torch: versions.
         built_for: PyTorch's build, such as ``CUDA 12.6`` or ``CPU``; None on a simulated device.
-        kind: ``cuda``, ``mps``, ``xpu``; None on a machine without accelerator.
+        kind: ``cuda``, ``mps``, ``xpu``, ``npu``; None on a machine without accelerator.
         simulated: whether the device is simulated.
         available: the result of ``is_available()``.
         names: names of the devices.

@@ -9,9 +9,9 @@ from typing import NamedTuple
 __all__ = ["KINDS", "Machine", "UnknownMachine", "parse_machines"]
 
 #: Types of accelerators, and ``cpu`` for a machine without one.
-KINDS = ("cpu", "cuda", "mps", "xpu")
+KINDS = ("cpu", "cuda", "mps", "xpu", "npu")
 
-_NOT_SIMULATED = ("npu", "hpu", "tpu", "xla")
+_NOT_SIMULATED = ("hpu", "tpu", "xla")
 _MOST_DEVICES = 16
 _NAME = re.compile(r"(?:(?P<sim>sim):)?(?:(?P<count>\d+)x)?(?P<kind>[a-z]+)")
 

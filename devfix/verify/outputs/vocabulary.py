@@ -69,8 +69,8 @@ _SUBSTITUTIONS = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
         (rf"(?:/[^\s'\":,;()]*)?/{RUN_PREFIX}\w{{8}}/(?:project|tmp|home)\b/?", ABSENT, 0),
-        (r",?\s*\bdevice='?(?:cuda|cpu|mps|xpu|meta)(?::\d+)?'?(?=[,)\]])", ABSENT, 0),
-        (r"\bdevice\(type='(?:cuda|cpu|mps|xpu|meta)'(?:, index=\d+)?\)", VARYING, 0),
+        (r",?\s*\bdevice='?(?:cuda|cpu|mps|xpu|npu|meta)(?::\d+)?'?(?=[,)\]])", ABSENT, 0),
+        (r"\bdevice\(type='(?:cuda|cpu|mps|xpu|npu|meta)'(?:, index=\d+)?\)", VARYING, 0),
         # a progress bar in front of a message, and the numbers of a finished one
         (r"\d+%\|[^|]*\|\s*(\d+/\d+) \[[^\],]*(?:,[^\],]*(?:s/[A-Za-z]+|[A-Za-z]+/s|\?))?", rf"\1 [{VARYING}", 0),
         (r"(?<![\w.])0x[0-9a-fA-F]{6,}", VARYING, 0),
@@ -92,7 +92,7 @@ _SUBSTITUTIONS = tuple(
             rf"\1\2{VARYING}",
             re.IGNORECASE,
         ),
-        (r"\b(?:cuda|cpu|mps|xpu|gpu)(?::\d+)?(?![\w])", VARYING, re.IGNORECASE),
+        (r"\b(?:cuda|cpu|mps|xpu|npu|gpu)(?::\d+)?(?![\w])", VARYING, re.IGNORECASE),
     )
 )
 
@@ -114,7 +114,7 @@ _NEARBY = 80
 
 #: A quick look: a line without any of these has nothing that differs by nature.
 _MAY_VARY = re.compile(
-    rf"/{RUN_PREFIX}|cuda|cpu|mps|xpu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{{8}}|line|\.py|\.ipynb"
+    rf"/{RUN_PREFIX}|cuda|cpu|mps|xpu|npu|gpu|device|accelerator|0x|\d[:%-]|\d/|\d{{8}}|line|\.py|\.ipynb"
     r"|tim|elapsed|took|take|ed in|done in|ran in|eta|duration|latency|wall|speed|throughput|fps|mem"
     r"|alloc|reserved|pid|port|rss|vram|per sec"
     rf"|\d\s?(?:{_UNITS})\b|{_MONTH}",
@@ -122,7 +122,7 @@ _MAY_VARY = re.compile(
 )
 
 _DEVICE_WORDS = re.compile(
-    r"(?<![a-z])(?:cuda|cudnn|gpus?|cpu|mps|xpu|devices?|accelerators?|nvidia|geforce|tesla|nccl|gloo|amp|autocast"
+    r"(?<![a-z])(?:cuda|cudnn|gpus?|cpu|mps|xpu|npu|devices?|accelerators?|nvidia|geforce|tesla|nccl|gloo|amp|autocast"
     r"|mixed[ _-]precision|memory|vram|allocated|pin[ _]memory|data[ _]?parallel|bf16|tf32|rank"
     r"|world[ _]size)(?![a-z])",
     re.IGNORECASE,

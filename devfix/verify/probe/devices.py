@@ -20,7 +20,7 @@ __all__ = [
     "run_higher_order",
 ]
 
-REAL = ("cuda", "mps", "xpu")
+REAL = ("cuda", "mps", "xpu", "npu")
 SIMULATED = ("sim", "unchecked")
 SIMULATOR = "devfix_simulator"
 CHOICES = ("cpu", *SIMULATED, *REAL)
@@ -165,9 +165,10 @@ def _hide_accelerators() -> None:
 
     library: Any = torch
     library.backends.mps.is_available = lambda: False
-    if hasattr(library, "xpu"):
-        library.xpu.is_available = lambda: False
-        library.xpu.device_count = lambda: 0
+    for module in (getattr(library, name, None) for name in ("xpu", "npu")):
+        if module is not None:
+            module.is_available = lambda: False
+            module.device_count = lambda: 0
     if hasattr(library, "accelerator"):
         library.accelerator.is_available = lambda: False
         library.accelerator.device_count = lambda: 0

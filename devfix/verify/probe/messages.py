@@ -83,10 +83,11 @@ class MessageFamily:
 
 #: Each message has one of these words, in lower case; most lines of a log have none.
 _WORDS = tuple(
-    "device cuda cpu gpu mps xpu tensor torch nccl nvidia fp64 capturable 4-bit 8-bit forked accelerator dummy".split()
+    "device cuda cpu gpu mps xpu npu tensor torch nccl nvidia fp64 capturable 4-bit 8-bit forked accelerator "
+    "dummy".split()
 )
 
-_ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|mps|hip)\.|MPS")
+_ON_ACCELERATOR = re.compile(r"torch\.(cuda|xpu|npu|mps|hip)\.|MPS")
 
 
 def device_family(text: str) -> Optional[str]:

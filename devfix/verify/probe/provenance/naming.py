@@ -20,7 +20,7 @@ _MAX_DEPTH = 6
 _MAX_NAMES = 6
 _MAX_FRAMES = 8
 _MAX_DEVICES = 12
-_DEVICE = re.compile(r"(cuda|mps|xpu)(:\d+)?")
+_DEVICE = re.compile(r"(cuda|mps|xpu|npu)(:\d+)?")
 _OPAQUE = (str, bytes, int, float, bool, type(None), ModuleType, FunctionType, MethodType, range)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.portability._cuda_api import cuda_function
@@ -73,13 +73,19 @@ class AcceleratorCondition:
 
 
 def accelerator_conditions(
-    tree: SourceTree, places: Sequence[CudaPlace], trees: Sequence[SourceTree], *, is_library: bool
+    tree: SourceTree,
+    places: Sequence[CudaPlace],
+    typed: Mapping[ast.expr, list[CudaPlace]],
+    trees: Sequence[SourceTree],
+    *,
+    is_library: bool,
 ) -> list[AcceleratorCondition]:
     """Return the conditions of a file that keep some of its places, or a choice of a device, from other accelerators.
 
     Args:
         tree: the file.
         places: its places that name CUDA, under conditions or not.
+        typed: the places of names of CUDA's tensor types, by the value of the name.
         trees: all files of the program.
         is_library: files that are not known may import the file.
 
@@ -92,7 +98,7 @@ def accelerator_conditions(
             stored = _stored(tree, node)
             groups.setdefault(ast.unparse(stored) if stored is not None else str(tree.span(node)), []).append(node)
     others = [other for other in trees if other is not tree]
-    found = (_condition(tree, queries, by_node, None if is_library else others) for queries in groups.values())
+    found = (_condition(tree, queries, by_node, typed, None if is_library else others) for queries in groups.values())
     return [each for each in found if each is not None]
 
 
@@ -106,7 +112,11 @@ def _is_query(tree: SourceTree, node: ast.AST) -> bool:
 
 
 def _condition(
-    tree: SourceTree, queries: list[ast.expr], places: dict[ast.expr, CudaPlace], others: Sequence[SourceTree] | None
+    tree: SourceTree,
+    queries: list[ast.expr],
+    places: dict[ast.expr, CudaPlace],
+    typed: Mapping[ast.expr, list[CudaPlace]],
+    others: Sequence[SourceTree] | None,
 ) -> AcceleratorCondition | None:
     """Return the condition that queries make; ``None`` if no place depends on it, or if others are thought of."""
     reads, reason = _reads(tree, queries, others)
@@ -120,6 +130,9 @@ def _condition(
     if any(_OTHERS.search(tree.source(node)) for branch in branches for node in branch.otherwise):
         return None
     chosen = {id(branch): _chosen(tree, branch, queries, places) for branch in branches}
+    for branch in branches:
+        if isinstance(branch.owner, ast.IfExp) and branch.owner in typed and _is_exact(tree, branch, queries):
+            chosen[id(branch)] = typed[branch.owner]
     inside = [place for branch in branches for place in _inside(branch, places)]
     if not any(chosen.values()) and not any(place.node not in queries for place in inside):
         return None
@@ -287,6 +300,18 @@ def _chosen(
         name = f"{tree.source(value)}.device.type" if value is not None else ""
         return [CudaPlace(tree, owner, Kind.CHOICE, literal, name=name)] if not name or literal == "cuda" else []
     return [CudaPlace(tree, cuda, Kind.CHOICE, literal, is_certain=True)]
+
+
+def _is_exact(tree: SourceTree, branch: _Branch, queries: list[ast.expr]) -> bool:
+    """Return whether a test is the answer itself: it holds wherever CUDA is available."""
+    test, stored = branch.owner.test, _stored(tree, queries[0])
+    if stored is None:
+        return test in queries
+    values = [tree.statement(query) for query in queries]
+    is_read = isinstance(test, (ast.Name, ast.Attribute)) and not branch.is_else
+    return is_read and all(
+        isinstance(stmt, ast.Assign) and (stmt.value in queries or isinstance(stmt.value, ast.IfExp)) for stmt in values
+    )
 
 
 def _requirement(

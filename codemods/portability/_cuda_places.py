@@ -12,7 +12,19 @@ from codemods.portability._torch_names import named, own_names, stands_alone
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["OWN_CUDA", "CudaPlace", "Kind", "Piece", "is_computed_cuda", "is_cuda_literal", "named_places"]
+__all__ = [
+    "OWN_CUDA",
+    "CudaPlace",
+    "Kind",
+    "Piece",
+    "holds_sizes",
+    "is_computed_cuda",
+    "is_cuda_literal",
+    "is_filled",
+    "move_piece",
+    "named_places",
+    "typed_constructor",
+]
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
 _DEVICE = re.compile(r"(?:.*_)?(?:device|dev)", re.IGNORECASE)
@@ -105,7 +117,7 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
-            return CudaPlace(tree, node, pieces=(_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
+            return CudaPlace(tree, node, pieces=(move_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
         case ast.Call(func=func) if _TYPED.fullmatch(named(tree, func)):
             return _constructed(tree, node)
         case ast.Attribute() if _TYPED.fullmatch(named(tree, node)):
@@ -141,7 +153,7 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
         literal = f"cuda:{index.value}"
     else:
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _INDEX)
-    piece = _piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
+    piece = move_piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
     return CudaPlace(tree, call, literal=literal, pieces=(piece,))
 
 
@@ -172,7 +184,7 @@ def _is_storage(tree: SourceTree, call: ast.Call) -> bool:
     return isinstance(outer, ast.Lambda) and len(outer.args.args) == 2
 
 
-def _piece(tree: SourceTree, call: ast.Call, text: Callable[[str], str]) -> Piece:
+def move_piece(tree: SourceTree, call: ast.Call, text: Callable[[str], str]) -> Piece:
     """Return the part from the end of a receiver, with its parentheses, to the end of the call."""
     func = tree.span(call.func)
     attribute = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -187,15 +199,20 @@ def _piece(tree: SourceTree, call: ast.Call, text: Callable[[str], str]) -> Piec
 def _dtype(tree: SourceTree, node: ast.expr) -> str:
     """Return the name of the dtype of a CUDA tensor type, given as a class or by its name; empty if it is none."""
     name = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else named(tree, node)
+    return typed_constructor(name) if own_names(tree).get("torch") == "torch" else ""
+
+
+def typed_constructor(name: str) -> str:
+    """Return the name of the dtype of a CUDA tensor type by its full name; empty if it is none."""
     found = _TYPED.fullmatch(name)
-    return _DTYPES[found[1]] if found and own_names(tree).get("torch") == "torch" else ""
+    return _DTYPES[found[1]] if found else ""
 
 
 def _constructed(tree: SourceTree, call: ast.Call) -> CudaPlace:
     """``torch.cuda.FloatTensor(2, 3)``: sizes, or a list of numbers; a tensor would have to be on the same device."""
     one = call.args[0] if len(call.args) == 1 else None
     is_tensor = isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute) and one.func.attr == "cuda"
-    known = one is None or isinstance(one, _LITERAL_SIZES) or _is_size(one) or _is_filled(tree, call) or is_tensor
+    known = one is None or holds_sizes(one) or is_filled(tree, call) or is_tensor
     if call.keywords or not isinstance(call.func, ast.Attribute):
         return CudaPlace(tree, call, reason=_UNKNOWN_CONTENT)
     if not known:  # a size, or content, which may be a tensor on the accelerator
@@ -217,7 +234,7 @@ def _constructed(tree: SourceTree, call: ast.Call) -> CudaPlace:
     )
 
 
-def _is_filled(tree: SourceTree, call: ast.Call) -> bool:
+def is_filled(tree: SourceTree, call: ast.Call) -> bool:
     """Return whether a new tensor is written to before it is read, so that its argument is a size."""
     outer = tree.parents[call]
     if isinstance(outer, ast.keyword):
@@ -225,7 +242,10 @@ def _is_filled(tree: SourceTree, call: ast.Call) -> bool:
     return isinstance(outer, ast.Attribute) and outer.attr in _FILLS
 
 
-def _is_size(node: ast.expr) -> bool:
+def holds_sizes(node: ast.expr) -> bool:
+    """Return whether the argument of a typed constructor is a size, or a list of numbers."""
+    if isinstance(node, _LITERAL_SIZES):
+        return True
     if isinstance(node, ast.Subscript):
         return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
     func = node.func if isinstance(node, ast.Call) else None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from codemods.portability._accelerator_conditions import AcceleratorCondition, accelerator_conditions
 from codemods.portability._cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
 from codemods.portability._torch_names import is_guarded, named
+from codemods.portability._typed_names import typed_names
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
 
@@ -29,10 +30,14 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
         return []
     is_cpu_only = not observations.targets.others
     named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]
-    conditions = [] if is_cpu_only else _conditions(observations, named_ones)
+    typed = {} if is_cpu_only else typed_names(tree, is_library=observations.is_library)
+    conditions = [] if is_cpu_only else _conditions(observations, named_ones, typed)
     opened = _opened(conditions)
     found = [place for condition in conditions for place in condition.places]
     for place in named_ones:
+        if place.node in typed and not _is_neutral(tree, place.node, opened):
+            found += typed[place.node]
+            continue
         if _is_neutral(tree, place.node, opened):
             continue
         if is_cpu_only and _is_in_own_cuda(tree, place.node):
@@ -51,10 +56,12 @@ def _restricted(tree: SourceTree, place: CudaPlace, *, is_cpu_only: bool) -> Cud
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------
-def _conditions(observations: Observations, places: list[CudaPlace]) -> list[AcceleratorCondition]:
+def _conditions(
+    observations: Observations, places: list[CudaPlace], typed: Mapping[ast.expr, list[CudaPlace]]
+) -> list[AcceleratorCondition]:
     """Return the conditions on CUDA; one stays if a place under it depends on another condition that stays."""
     tree = observations.trees[0]
-    found = accelerator_conditions(tree, places, observations.trees, is_library=observations.is_library)
+    found = accelerator_conditions(tree, places, typed, observations.trees, is_library=observations.is_library)
     while True:
         opened = _opened(found)
         kept = [

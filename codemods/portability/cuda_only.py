@@ -34,7 +34,8 @@ initialized earlier than before. `.cuda(index)` is called with CUDA only, and in
 
 Code under a condition on devices stays. Listed and not edited: an index of a value that has no name, a default of a
 parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
-`torch.cuda.FloatTensor` that is stored, and an object of a class that may define `cuda` itself.
+`torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object of a class that may define
+`cuda` itself.
 
 With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
 the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,

@@ -151,6 +151,8 @@ class Resolutions:
             return Status.NOT_FIXED, f"the edit belongs in {', '.join(outside)}: run devfix apply {given}", fix
         if refused := self._refused(fix):
             return Status.NOT_FIXED, refused, fix
+        if fix.applicability is Applicability.SAFE:
+            return Status.FIXABLE, "another edit of this run made the fix possible: run the command again", fix
         return Status.FIXABLE, "the fix is unsafe: --unsafe-fixes applies it", fix
 
 

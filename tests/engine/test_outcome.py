@@ -47,3 +47,13 @@ def test_what_the_caller_leaves_out_is_left(settled):
     resolution = settled(BROKEN, without={identity(settled(BROKEN).finding)})
 
     assert (resolution.status, resolution.reason) == (Status.NOT_FIXED, "left out")
+
+
+def test_a_safe_fix_that_no_pass_tried_is_for_the_next_run():
+    space = Workspace([SourceFile("train.py", BROKEN.encode(), BROKEN)], Settings())
+    collected = Resolutions(space, {}, frozenset(), repair=True)
+
+    collected.leave(scan_program(space, "train.py").findings)
+
+    (resolution,) = collected.outcome(1).resolutions
+    assert (resolution.status, "run the command again" in resolution.reason) == (Status.FIXABLE, True)

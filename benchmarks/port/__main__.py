@@ -28,9 +28,14 @@ from benchmarks.port.catalogue import Pair, pairs
 from benchmarks.port.trial import DEVICES, Trial, measure
 
 
+#: The values of ``held_out`` in pairs.toml, by the name of the set; None: both sets.
+SETS = {"developed": False, "held-out": True, "all": None}
+
+
 def main() -> int:
     """Print a line for each pair and the totals; return 2 if nothing was chosen."""
     reader = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    reader.add_argument("--set", choices=sorted(SETS), default="developed", help="of the programs; default: developed")
     reader.add_argument("--only", action="append", default=[], metavar="WORD", help="may be repeated")
     reader.add_argument("--jobs", type=int, default=1, help="number of pairs at the same time")
     reader.add_argument("--option", action="append", default=[], metavar="OPTION", help="of devfix port (repeatable)")
@@ -39,7 +44,7 @@ def main() -> int:
     reader.add_argument("--table", type=Path, help="rewrite the section of this page")
     reader.add_argument("--json", type=Path, help="write everything that was measured")
     options = reader.parse_args()
-    chosen = list(pairs(options.only))
+    chosen = list(pairs(options.only, held_out=SETS[options.set]))
     if not chosen:
         print("no pair contains one of the words", file=sys.stderr)
         return 2

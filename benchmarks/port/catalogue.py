@@ -37,6 +37,7 @@ class Pair:
         stubs: modules that replace packages which are imported and hardly used: ``stubs/NAME.py`` if there is one,
             else ``stubs/anything.py``.
         max_steps: end each run after this many optimizer steps; 0: no limit.
+        held_out: whether the rules were not developed with the program: it was first ported after they were written.
 
     """
 
@@ -49,6 +50,7 @@ class Pair:
     folder: str = "."
     stubs: tuple[str, ...] = ()
     max_steps: int = 0
+    held_out: bool = False
 
     @property
     def driver(self) -> Path:
@@ -61,12 +63,16 @@ class Pair:
         return str(Path(self.folder) / f"drive_{self.name}.py")
 
 
-def pairs(words: Iterable[str] = (), data: Path = DATA) -> Iterator[Pair]:
-    """Yield the pairs whose name contains one of the words; all without words."""
+def pairs(words: Iterable[str] = (), data: Path = DATA, *, held_out: bool | None = None) -> Iterator[Pair]:
+    """Yield the pairs whose name contains one of the words; all without words.
+
+    ``held_out`` chooses one of the sets: False those that the rules were developed with, True the others, None both.
+    """
     words = list(words)
     for entry in tomllib.loads(data.read_text(encoding="utf-8"))["pair"]:
         pair = Pair(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-        if not words or any(word in pair.name for word in words):
+        in_set = held_out is None or pair.held_out == held_out
+        if in_set and (not words or any(word in pair.name for word in words)):
             yield pair
 
 

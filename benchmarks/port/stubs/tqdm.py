@@ -10,6 +10,12 @@ class tqdm:  # noqa: N801 - as in the package
     def __iter__(self):  # noqa: ANN204
         return iter(self.iterable)
 
+    def __enter__(self):  # noqa: ANN204
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        pass
+
     def __getattr__(self, name: str):  # noqa: ANN204
         return lambda *args, **kwargs: None
 

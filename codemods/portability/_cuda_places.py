@@ -7,10 +7,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codemods.portability._indices import is_integer, tensor_of_index
 from codemods.portability._receivers import Receivers
 from codemods.portability._torch_names import named, own_names, stands_alone
 from devfix.analysis import Observations
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
     "OWN_CUDA",
@@ -76,7 +77,7 @@ class CudaPlace:
         tree: the file.
         node: the expression that changes.
         kind: how it changes.
-        literal: ``cuda``, with an index if the place names one.
+        literal: ``cuda``, with an index if the place names one; its expression in braces if it is none in figures.
         pieces: the parts of its text that change, with the name of the device or the choice.
         reason: why it is not ported.
         name: the expression of the device, if the code around the place gives one.
@@ -151,8 +152,14 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
         literal = "cuda"
     elif isinstance(index, ast.Constant) and isinstance(index.value, int):
         literal = f"cuda:{index.value}"
+    elif like := tensor_of_index(tree, index):
+        piece = move_piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
+        return CudaPlace(tree, call, name=f"{tree.source(like)}.device", pieces=(piece,))
+    elif not is_simple and is_integer(tree, index):
+        literal = f"cuda:{{{tree.source(index)}}}"
     else:
-        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_simple else _INDEX)
+        is_possible = is_simple or (isinstance(receiver, ast.Call) and _is_assigned(tree, call))
+        return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else _INDEX)
     piece = move_piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
     return CudaPlace(tree, call, literal=literal, pieces=(piece,))
 
@@ -162,9 +169,10 @@ def _is_assigned(tree: SourceTree, call: ast.Call) -> bool:
     outer = tree.parents[call]
     if not isinstance(outer, ast.Assign) or len(outer.targets) != 1 or "cuda" in tree.source(_receiver(call)):
         return False
-    return all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(outer.targets[0])) and stands_alone(
-        tree, outer
-    )
+    target = outer.targets[0]
+    given = {ast.unparse(each) for argument in call.args for each in walk(argument) if isinstance(each, ast.expr)}
+    is_plain = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(target))
+    return is_plain and ast.unparse(target) not in given and stands_alone(tree, outer)
 
 
 def _receiver(call: ast.Call) -> ast.expr:

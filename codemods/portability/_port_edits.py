@@ -104,7 +104,8 @@ def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
     if place.literal == "cuda":
         return choice
     is_text = isinstance(place.node, (ast.Constant, ast.JoinedStr, ast.BinOp))
-    cuda = tree.source(place.node) if is_text else f'"{place.literal}"'
+    prefix = "f" if "{" in place.literal else ""
+    cuda = tree.source(place.node) if is_text else f'{prefix}"{place.literal}"'
     return f"{cuda} if torch.cuda.is_available() else {_others(choice)}"
 
 
@@ -151,10 +152,12 @@ def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     ):
         lines = ("if torch.cuda.is_available():", f"{indentation(tree)}{code}")
         return ReplaceStatement(tree.path, tree.span(outer), lines)
-    if isinstance(outer, ast.Assign) and isinstance(place.node.func.value, ast.Call) and place.is_ambiguous:
+    if isinstance(outer, ast.Assign) and isinstance(place.node.func.value, ast.Call):
         target = tree.source(outer.targets[0])
-        moved = f"{target}{code[len(receiver) :]}"
-        condition = ("if torch.cuda.is_available():", f"{indentation(tree)}{target} = {moved}")
+        moved = f"{target} = {target}{code[len(receiver) :]}"
+        condition = ("if torch.cuda.is_available():", f"{indentation(tree)}{moved}")
+        if others != '"cpu"' and not place.is_ambiguous:
+            condition = (f"{moved} if torch.cuda.is_available() else {target}.to({others})",)
         return ReplaceStatement(tree.path, tree.span(outer), (f"{target} = {receiver}", *condition))
     otherwise = receiver if others == '"cpu"' or isinstance(outer, ast.Lambda) else f"{receiver}.to({others})"
     text = f"{code} if torch.cuda.is_available() else {otherwise}"

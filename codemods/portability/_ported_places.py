@@ -91,7 +91,7 @@ def _known_under(tree: SourceTree, place: CudaPlace, conditions: Iterable[Accele
         if isinstance(outer, (ast.If, ast.IfExp)) and (condition := by_test.get(outer.test)) is not None:
             value = condition.value
             name = "" if value is None or _is_bound(outer, value) else f"{tree.source(value)}.device"
-            return replace(place, name=name, is_certain=True)
+            return replace(place, name=place.name or name, is_certain=True)
     return place
 
 

@@ -1,0 +1,80 @@
+"""Expressions that number an accelerator: ``x.cuda(args.gpu)``, ``x.cuda(y.get_device())``."""
+
+from __future__ import annotations
+
+import ast
+
+from devfix.syntax.tree import SourceTree
+
+__all__ = ["is_integer", "tensor_of_index"]
+
+_GET = "get_device"
+_OPTIONS = ("add_argument", "option")
+
+
+def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
+    """Return the tensor of ``x.get_device()``, its index; ``None`` for other expressions.
+
+    A tensor on the CPU has the index -1, with which ``cuda()`` fails.
+    https://docs.pytorch.org/docs/stable/generated/torch.Tensor.get_device.html
+    """
+    match index:
+        case ast.Call(func=ast.Attribute(attr=name, value=tensor), args=[], keywords=[]) if name == _GET:
+            return None if _GET in tree.derived(_functions) else tensor
+    return None
+
+
+def is_integer(tree: SourceTree, index: ast.expr) -> bool:
+    """Return whether an expression is an option for a number, or a name that only stands for one, never ``None``."""
+    if isinstance(index, ast.Attribute):
+        return isinstance(index.value, ast.Name) and index.attr in tree.derived(_integer_options)
+    if not isinstance(index, ast.Name):
+        return False
+    values = tree.derived(_values).get(index.id, [])
+    return bool(values) and all(value is not None and _is_number(tree, value) for value in values)
+
+
+def _is_number(tree: SourceTree, value: ast.expr) -> bool:
+    if isinstance(value, ast.Constant):
+        return isinstance(value.value, int) and not isinstance(value.value, bool)
+    return isinstance(value, ast.Attribute) and is_integer(tree, value)
+
+
+def _functions(tree: SourceTree) -> frozenset[str]:
+    """Return the names of the functions and methods that a file defines."""
+    return frozenset(node.name for node in tree.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
+def _integer_options(tree: SourceTree) -> frozenset[str]:
+    """Return the attributes of a file's options whose type and default are integers, and that nothing assigns."""
+    found: set[str] = set()
+    assigned = {node.attr for node in tree.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
+    for node in tree.nodes:
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OPTIONS:
+            given = {each.arg: each.value for each in node.keywords}
+            kind, default = given.get("type"), given.get("default")
+            is_number = isinstance(kind, ast.Name) and kind.id == "int"
+            if is_number and isinstance(default, ast.Constant) and type(default.value) is int and "nargs" not in given:
+                found.add(_attribute(node, given.get("dest")))
+    return frozenset(found - assigned)
+
+
+def _attribute(option: ast.Call, dest: ast.expr | None) -> str:
+    """Return the attribute of an option: its ``dest``, or that of its first long name."""
+    names = [each.value for each in option.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    long = [name for name in names if name.startswith("--")] or names or [""]
+    given = dest.value if isinstance(dest, ast.Constant) else long[0].lstrip("-").replace("-", "_")
+    return str(given)
+
+
+def _values(tree: SourceTree) -> dict[str, list[ast.expr | None]]:
+    """Return what each name of a file is bound to, in any scope; ``None`` for what is no assignment of one value."""
+    found: dict[str, list[ast.expr | None]] = {}
+    for node in tree.nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                outer = tree.parents[node]
+                found.setdefault(name, []).append(outer.value if isinstance(outer, ast.Assign) else None)
+            case ast.arg(arg=name):
+                found.setdefault(name, []).append(None)
+    return found

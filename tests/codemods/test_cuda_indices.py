@@ -1,0 +1,66 @@
+"""DEV811 with an index of the accelerator: ``x.cuda(args.gpu)``, ``x.cuda(y.get_device())``."""
+
+import pytest
+
+CODE = "DEV811"
+HEAD = "import argparse\n\nimport torch\nfrom torch import nn\n\n"
+OPTION = 'parser = argparse.ArgumentParser()\nparser.add_argument("-g", "--gpu", type=int, default=0)\n'
+OPTION += "args = parser.parse_args()\n"
+ANY_OPTION = OPTION.replace(", default=0", "")
+CHOICE = 'if torch.cuda.is_available() else "cpu"'
+
+REWRITES = [
+    pytest.param(
+        OPTION + "GPU = args.gpu\nprint(torch.rand(3).view(3).cuda(GPU, non_blocking=True))\n",
+        OPTION + f'GPU = args.gpu\nprint(torch.rand(3).view(3).to(f"cuda:{{GPU}}" {CHOICE}, non_blocking=True))\n',
+        id="a-name-of-an-option-for-a-number",
+    ),
+    pytest.param(
+        OPTION + "loss = nn.MSELoss().cuda(args.gpu)\n",
+        OPTION + f'loss = nn.MSELoss().to(f"cuda:{{args.gpu}}" {CHOICE})\n',
+        id="an-option-for-a-number",
+    ),
+    pytest.param(
+        ANY_OPTION + "loss = nn.MSELoss().cuda(args.gpu)\n",
+        ANY_OPTION + "loss = nn.MSELoss()\nif torch.cuda.is_available():\n    loss = loss.cuda(args.gpu)\n",
+        id="an-option-that-may-be-none",
+    ),
+    pytest.param(
+        "def work(gpu):\n    model = nn.Linear(4, 2).cuda(gpu)\n    return model\n",
+        "def work(gpu):\n    model = nn.Linear(4, 2)\n    if torch.cuda.is_available():\n"
+        "        model = model.cuda(gpu)\n    return model\n",
+        id="a-parameter",
+    ),
+    pytest.param(
+        "def noise(x):\n    return torch.randn(x.size()).cuda(x.data.get_device())\n",
+        "def noise(x):\n    return torch.randn(x.size()).to(x.data.device)\n",
+        id="the-index-of-a-tensor",
+    ),
+]
+
+UNCHANGED = [
+    pytest.param(ANY_OPTION + "print(torch.rand(3).view(3).cuda(args.gpu))\n", id="none-in-an-expression"),
+    pytest.param(
+        OPTION + "args.gpu = None\nprint(torch.rand(3).view(3).cuda(args.gpu))\n", id="an-option-that-is-replaced"
+    ),
+    pytest.param(
+        OPTION + "gpu = args.gpu\nfor gpu in range(2):\n    print(torch.rand(3).view(3).cuda(gpu))\n", id="two"
+    ),
+    pytest.param("def work(gpu):\n    gpu = torch.rand(3).view(3).cuda(gpu)\n    return gpu\n", id="it-is-the-target"),
+    pytest.param(
+        "def get_device(x):\n    return 0\n\nclass A:\n    get_device = get_device\n\n"
+        "print(torch.rand(3).view(3).cuda(A().get_device()))\n",
+        id="a-function-of-the-program",
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), REWRITES)
+def test_the_index_counts_with_cuda_only(before, after, repair):
+    assert repair(CODE, HEAD + before) == HEAD + after
+    assert repair(CODE, HEAD + after) == HEAD + after
+
+
+@pytest.mark.parametrize("text", UNCHANGED)
+def test_an_index_that_may_be_no_number_stays(text, repair):
+    assert repair(CODE, HEAD + text) == HEAD + text

@@ -5,7 +5,8 @@ driver, in ``drivers/``, trains for a few steps with the repository's modules an
 before, with the driver, which runs on both trees: on the CPU, on simulated CUDA, and on other simulated accelerators.
 ``DEVFIX_MIRRORS`` names the folder of git directories, ``OWNER+NAME/repo``.
 
-    python -m benchmarks.port                              # all pairs
+    python -m benchmarks.port                              # the pairs that the rules were developed with
+    python -m benchmarks.port --set held-out               # those that they were not developed with
     python -m benchmarks.port --only deeplpf --keep FOLDER # one pair; its trees stay in the folder
     python -m benchmarks.port --option=--to=any            # options of devfix port
     python -m benchmarks.port --jobs 2 --table docs/development/accuracy.md  # rewrite the section of the page
@@ -26,7 +27,6 @@ from benchmarks import pages
 from benchmarks.port import tables
 from benchmarks.port.catalogue import Pair, pairs
 from benchmarks.port.trial import DEVICES, Trial, measure
-
 
 #: The values of ``held_out`` in pairs.toml, by the name of the set; None: both sets.
 SETS = {"developed": False, "held-out": True, "all": None}
@@ -63,7 +63,8 @@ def main() -> int:
         text = json.dumps([trial.as_dict() for _, trial in results], indent=1)
         options.json.write_text(text + "\n", encoding="utf-8")
     if options.table:
-        pages.rewrite(options.table, tables.SECTION, tables.markdown(results, version("torch"), options.option))
+        text = tables.markdown(results, version("torch"), options.option, options.set)
+        pages.rewrite(options.table, tables.SECTIONS[options.set], text)
     return 0
 
 

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from benchmarks.port.catalogue import Pair
 from benchmarks.port.trial import Trial
 
-__all__ = ["SECTION", "markdown", "totals"]
+__all__ = ["SECTIONS", "markdown", "totals"]
 
-SECTION = "port"
+#: The sections of the page, by the name of the set of programs.
+SECTIONS = {"developed": "port", "held-out": "port held out", "all": "port"}
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"
 
 
@@ -22,14 +23,18 @@ def totals(results: Sequence[tuple[Pair, Trial]]) -> str:
     paired = [trial for pair, trial in valid if pair.after]
     trials = [trial for _, trial in valid]
     theirs = sum(trial.runs["maintainers"].get("cpu", "").startswith("ok") for trial in paired)
+    theirs_do = f"; of the {len(paired)} with a commit of the maintainers, {theirs} do after it" if paired else ""
     proof = f"{proved} of {len(valid)} programs are ported and proved{_share(proved, len(valid))}"
     before, ours, maintainers = (_sum(paired, side) for side in ("before", "devfix", "maintainers"))
     lines = [
         f"{proof}: they run without CUDA, and compute the same as before on simulated CUDA.",
-        f"{on_cpu} run without CUDA; of the {len(paired)} with a commit of the maintainers, {theirs} do after it.",
+        f"{on_cpu} run without CUDA{theirs_do}.",
         f"Places: {_sum(trials, 'before')} before, {_sum(trials, 'devfix')} after devfix.",
-        f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers.",
     ]
+    if paired:
+        lines.append(
+            f"In the {len(paired)} pairs: {before} before, {ours} after devfix, {maintainers} after the maintainers."
+        )
     for kind in ("mps", "xpu"):
         runs = [trial.runs["devfix"][kind] for _, trial in valid if kind in trial.runs["devfix"]]
         if runs:
@@ -45,12 +50,15 @@ def totals(results: Sequence[tuple[Pair, Trial]]) -> str:
     return "\n".join(lines)
 
 
-def markdown(results: Sequence[tuple[Pair, Trial]], torch_version: str, options: Sequence[str]) -> str:
+def markdown(
+    results: Sequence[tuple[Pair, Trial]], torch_version: str, options: Sequence[str], chosen_set: str = "developed"
+) -> str:
     """Return the section: summary, a row for each pair, and the reasons of those that are not proved."""
+    command = _COMMAND if chosen_set == "developed" else _COMMAND.replace("port ", f"port --set {chosen_set} ", 1)
     valid = [(pair, trial) for pair, trial in results if trial.is_valid]
     chosen = f" The ports were made by `devfix port {' '.join(options)}`." if options else ""
     lines = [
-        f"Made by `{_COMMAND}`, torch {torch_version}, Python {platform.python_version()}.{chosen}",
+        f"Made by `{command}`, torch {torch_version}, Python {platform.python_version()}.{chosen}",
         "",
         *totals(results).split("\n"),
         "Places and runs on the CPU are those before, after devfix, and after the maintainers' change.",

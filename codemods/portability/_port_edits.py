@@ -155,9 +155,9 @@ def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     if isinstance(outer, ast.Assign) and isinstance(place.node.func.value, ast.Call):
         target = tree.source(outer.targets[0])
         moved = f"{target} = {target}{code[len(receiver) :]}"
-        condition = ("if torch.cuda.is_available():", f"{indentation(tree)}{moved}")
+        condition = ["if torch.cuda.is_available():", f"{indentation(tree)}{moved}"]
         if others != '"cpu"' and not place.is_ambiguous:
-            condition = (f"{moved} if torch.cuda.is_available() else {target}.to({others})",)
+            condition = [f"{moved} if torch.cuda.is_available() else {target}.to({others})"]
         return ReplaceStatement(tree.path, tree.span(outer), (f"{target} = {receiver}", *condition))
     otherwise = receiver if others == '"cpu"' or isinstance(outer, ast.Lambda) else f"{receiver}.to({others})"
     text = f"{code} if torch.cuda.is_available() else {otherwise}"

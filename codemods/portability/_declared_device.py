@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codemods.portability._cuda_places import CudaPlace, Kind, is_cuda_literal
 from codemods.portability._torch_names import own_names, replaced_names
+from codemods.portability.places.cuda_places import CudaPlace, Kind, is_cuda_literal
 from devfix.model import Edit, InsertStatement, Where
 from devfix.syntax.tree import SourceTree, walk
 

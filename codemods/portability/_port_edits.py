@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.portability._cuda_calls import conditional_edits
-from codemods.portability._cuda_places import CudaPlace, Kind
 from codemods.portability._declared_device import Declarations, declare
 from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import indentation, own_names, stands_alone
+from codemods.portability.places.cuda_places import CudaPlace, Kind
 from devfix.analysis import Observations
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree

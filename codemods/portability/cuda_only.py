@@ -53,10 +53,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_places import CudaPlace, Kind, is_cuda_literal
 from codemods.portability._port_edits import port_edits
-from codemods.portability._ported_places import ported_places
 from codemods.portability._torch_names import named
+from codemods.portability.places.cuda_places import CudaPlace, Kind, is_cuda_literal
+from codemods.portability.places.ported_places import ported_places
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, Severity

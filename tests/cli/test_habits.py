@@ -44,8 +44,8 @@ def files(project):
         ),
         pytest.param(
             ["verify", "a.py", "--device", "gpu"],
-            "invalid value for '--device': 'gpu' is not one of 'auto', 'cuda', 'mps', 'xpu', 'sim', 'sim:mps',"
-            " 'sim:xpu', 'cpu'; did you mean 'cuda'?",
+            "invalid value for '--device': 'gpu' is not one of 'auto', 'cuda', 'mps', 'xpu', 'npu', 'sim', 'sim:mps',"
+            " 'sim:xpu', 'sim:npu', 'cpu'; did you mean 'cuda'?",
             id="a-value-of-other-tools",
         ),
         pytest.param(

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from codemods.portability._accelerator_conditions import AcceleratorCondition, accelerator_conditions
-from codemods.portability._cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
 from codemods.portability._torch_names import is_guarded, named
-from codemods.portability._typed_names import typed_names
+from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
+from codemods.portability.places.cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
+from codemods.portability.places.typed_names import typed_names
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
 

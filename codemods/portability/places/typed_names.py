@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_places import (
+from codemods.portability._torch_names import named, replaced_names
+from codemods.portability.places.cuda_places import (
     CudaPlace,
     Piece,
     holds_sizes,
@@ -17,7 +18,6 @@ from codemods.portability._cuda_places import (
     move_piece,
     typed_constructor,
 )
-from codemods.portability._torch_names import named, replaced_names
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["typed_names"]

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from codemods.portability._cuda_api import cuda_function
 from codemods.portability._cuda_calls import can_be_conditional
 from codemods.portability._cuda_features import is_feature
-from codemods.portability._cuda_places import CudaPlace, Kind, is_computed_cuda, is_cuda_literal
 from codemods.portability._torch_names import named
+from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda, is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["AcceleratorCondition", "accelerator_conditions"]

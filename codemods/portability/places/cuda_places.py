@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from codemods.portability._indices import is_integer, tensor_of_index
-from codemods.portability._receivers import Receivers
 from codemods.portability._torch_names import named, own_names, stands_alone
+from codemods.portability.places.indices import is_integer, tensor_of_index
+from codemods.portability.places.receivers import Receivers
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
 

@@ -120,6 +120,11 @@ REWRITES = [
         id="two-assignments",
     ),
     pytest.param(
+        HEAD + 'device = torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")\n',
+        HEAD + f'device = torch.device({CERTAIN}) if {AVAILABLE} else torch.device("cpu")\n',
+        id="two-devices-in-an-expression",
+    ),
+    pytest.param(
         HEAD
         + "import numpy as np\n"
         + TYPES.format(
@@ -202,6 +207,39 @@ LISTED = [
         "def f(x, y):\n    if x.is_cuda:\n        y = kernel(x, y.cuda())\n    return y\n",
         "the code under it requires CUDA: `kernel`",
         id="a-function-that-may-be-an-extension",
+    ),
+    pytest.param(
+        "from . import _ext as ext\ndef f(x, y):\n    if x.is_cuda:\n        y = ext.forward(x, y.cuda())\n"
+        "    return y\n",
+        "the code under it requires CUDA: `ext.forward`",
+        id="an-extension-beside-the-file",
+    ),
+    pytest.param(
+        "args.gpu = torch.cuda.is_available()\nif args.gpu:\n    x = x.cuda()\n"
+        "if getattr(args, 'gpu'):\n    x = x.cuda()\n",
+        "`args.gpu` may be read by its name",
+        id="read-by-name",
+    ),
+    pytest.param(
+        "args.gpu = torch.cuda.is_available()\nif args.gpu:\n    x = x.cuda()\nrun(**vars(args))\n",
+        "`args.gpu` may be read by its name",
+        id="all-options",
+    ),
+    pytest.param(
+        "if torch.cuda.is_available():\n    torch.set_default_tensor_type('torch.cuda.FloatTensor')\n"
+        "    x = x.cuda()\n",
+        "the code under it requires CUDA: `torch.set_default_tensor_type`",
+        id="a-default-type",
+    ),
+    pytest.param(
+        "if torch.cuda.is_available():\n    m = nn.parallel.DistributedDataParallel(m.cuda(), device_ids=[0])\n",
+        "the code under it requires CUDA: `torch.nn.parallel.DistributedDataParallel`",
+        id="distributed",
+    ),
+    pytest.param(
+        "torch.load('a.pt', map_location=lambda s, l: s.cuda() if torch.cuda.is_available() else s)\n",
+        "the code under it stays: a storage is moved",
+        id="a-storage",
     ),
     pytest.param(
         "if torch.cuda.is_available():\n    dist.init_process_group('nccl')\n    x = x.cuda()\n",

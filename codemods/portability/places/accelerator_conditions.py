@@ -17,6 +17,8 @@ from devfix.syntax.tree import SourceTree, walk
 __all__ = ["AcceleratorCondition", "accelerator_conditions"]
 
 _AVAILABLE = "torch.cuda.is_available"
+_DEFAULT_TYPE = "torch.set_default_tensor_type"  # on other accelerators, new tensors would stay on the CPU
+_DISTRIBUTED = "torch.nn.parallel.DistributedDataParallel"
 _OTHERS = re.compile(r"\b(?:mps|xpu|npu|accelerator)\b")
 _CUDA_WORD = re.compile(r"cuda|gpu|nccl|apex|triton", re.IGNORECASE)
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
@@ -140,7 +142,7 @@ def _condition(
         CudaPlace(tree, node, Kind.CALL)
         for branch in branches
         for node in _nodes(branch)
-        if isinstance(node, ast.Call) and can_be_conditional(tree, node)
+        if isinstance(node, ast.Call) and can_be_conditional(tree, node) and named(tree, node.func) != _DEFAULT_TYPE
     ]
     query = queries[0]
     is_of_value = isinstance(query, ast.Attribute)
@@ -182,10 +184,26 @@ def _reads(
     if others is None and (isinstance(stored, ast.Attribute) or _is_of_module(tree, queries)):
         return found, f"other files may read `{name}`"
     if isinstance(stored, ast.Attribute):
+        if any(_reads_by_name(node, stored) for node in tree.nodes):
+            return found, f"`{name}` may be read by its name"
         for other in others or ():
             if any(isinstance(node, ast.Attribute) and _is_same(other, node, stored) for node in other.nodes):
                 return found, f"other files read `{name}`"
+            if any(_reads_by_name(node, stored) for node in other.nodes):
+                return found, f"other files may read `{name}` by its name"
     return found, ""
+
+
+def _reads_by_name(node: ast.AST, stored: ast.Attribute) -> bool:
+    """Return whether an expression is ``getattr(args, "cuda")``, or has all attributes: ``vars(args)``."""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=name), *_]):
+            return bool(name == stored.attr)
+        case ast.Call(func=ast.Name(id="getattr")):
+            return True
+        case ast.Call(func=ast.Name(id="vars"), args=[value]) | ast.Attribute(attr="__dict__", value=value):
+            return ast.unparse(value) == ast.unparse(stored.value)
+    return False
 
 
 def _is_of_module(tree: SourceTree, queries: list[ast.expr]) -> bool:
@@ -302,6 +320,18 @@ def _chosen(
     return [CudaPlace(tree, cuda, Kind.CHOICE, literal, is_certain=True)]
 
 
+def _is_imported(tree: SourceTree, func: ast.expr) -> bool:
+    """Return whether a function is one of an imported module, such as an extension beside the file."""
+    while isinstance(func, ast.Attribute):
+        func = func.value
+    return isinstance(func, ast.Name) and func.id in tree.derived(_imported)
+
+
+def _imported(tree: SourceTree) -> frozenset[str]:
+    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return frozenset((alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names)
+
+
 def _is_exact(tree: SourceTree, branch: _Branch, queries: list[ast.expr]) -> bool:
     """Return whether a test is the answer itself: it holds wherever CUDA is available."""
     test, stored = branch.owner.test, _stored(tree, queries[0])
@@ -338,12 +368,12 @@ def _cuda_name(tree: SourceTree, node: ast.AST, *, is_of_value: bool) -> str:
                 function = cuda_function(name)
                 fails = is_feature(name) or (function is not None and function.requires_cuda)
                 typed = any(isinstance(arg, ast.Constant) and "cuda" in str(arg.value) for arg in node.args)
-                return name if fails or (typed and name == "torch.set_default_tensor_type") else ""
+                return name if fails or (typed and name == _DEFAULT_TYPE) or name == _DISTRIBUTED else ""
             text = ast.unparse(func)
             called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
             if called != "cuda" and (_CUDA_WORD.search(called) or (name and _CUDA_WORD.search(text))):
                 return text
-            if is_of_value and (name or isinstance(func, ast.Name) or called == "apply"):
+            if is_of_value and (name or isinstance(func, ast.Name) or called == "apply" or _is_imported(tree, func)):
                 return text  # of the program or a library: it may be an extension
         case ast.Constant(value="nccl"):
             return "nccl"

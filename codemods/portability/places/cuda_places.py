@@ -53,6 +53,7 @@ _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _PARAMETER = "the default of a parameter: a query there would run when the module is imported"
 _FLAG = "a flag is passed as the device"
+_STORAGE = "a storage is moved"
 
 
 class Kind:
@@ -147,7 +148,8 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
     if isinstance(index, ast.Constant) and isinstance(index.value, bool):
         return CudaPlace(tree, call, reason=_FLAG)
     if _is_storage(tree, call):
-        return CudaPlace(tree, call, Kind.CONDITION)
+        is_chosen = isinstance(tree.parents[call], ast.IfExp)
+        return CudaPlace(tree, call, Kind.CONDITION, reason=_STORAGE if is_chosen else "")
     if index is None or (isinstance(index, ast.Constant) and index.value is None):
         literal = "cuda"
     elif isinstance(index, ast.Constant) and isinstance(index.value, int):
@@ -188,7 +190,7 @@ def _chain(node: ast.expr) -> Iterator[ast.expr]:
 
 def _is_storage(tree: SourceTree, call: ast.Call) -> bool:
     """Return whether a call moves the storage that ``map_location`` gets."""
-    outer = tree.parents[call]
+    outer = next(each for each in tree.ancestors(call) if not isinstance(each, ast.IfExp))
     return isinstance(outer, ast.Lambda) and len(outer.args.args) == 2
 
 
@@ -278,7 +280,11 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
     outer = tree.parents[node]
     literal = str(node.value) if isinstance(node, ast.Constant) else ""
     if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
-        if isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign)) or literal != "cuda" or len(outer.args) > 1:
+        if (
+            isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign, ast.IfExp))
+            or literal != "cuda"
+            or len(outer.args) > 1
+        ):
             return CudaPlace(tree, node, Kind.CHOICE, literal)
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
     if isinstance(outer, ast.arguments) and _parameter(outer, node):

@@ -2,8 +2,8 @@
 
 PyTorch knows the back end as PrivateUse1 until a package gives it a name and a module:
 https://docs.pytorch.org/tutorials/advanced/privateuseone.html
-The functions are those of https://www.hiascend.com/document/detail/en/Pytorch/60RC2/apiref/apilist/ptaoplist_000157.html
-which have the names of ``torch.cuda``.
+The functions are those that have namesakes in ``torch.cuda``:
+https://hiascend.com/doc_center/source/zh/Pytorch/600/apiref/apilist/ptaoplist_000013.html
 """
 
 from __future__ import annotations

@@ -239,6 +239,9 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
     if found is None:
         return None
     for stmt in tree.tree.body:
+        if isinstance(stmt, ast.Import) and any(alias.name == "torch" for alias in stmt.names):
+            found = max(found, stmt, key=tree.span)
+    for stmt in tree.tree.body:
         if any(word in tree.source(stmt) for word in _EARLY_WORDS):
             if not isinstance(stmt, (ast.Assign, ast.Expr)) or _EARLY_WORDS[1] in tree.source(stmt):
                 return None

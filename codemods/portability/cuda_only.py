@@ -40,8 +40,8 @@ parameter, code that TorchScript compiles, and, with other accelerators than CUD
 With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
 the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,
 `"cuda" if torch.cuda.is_available() else "cpu"`, and `if x.is_cuda: y = y.cuda()`, whose `y` goes where `x` is. The
-condition is listed and stays if the code under it requires CUDA, if its answer is passed on, or if other files may read
-it.
+condition is listed and stays if the code under it requires CUDA, if the flag is passed on, if other files may read it,
+or if another condition of the file stays.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

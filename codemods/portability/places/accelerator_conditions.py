@@ -18,6 +18,7 @@ __all__ = ["AcceleratorCondition", "accelerator_conditions"]
 
 _AVAILABLE = "torch.cuda.is_available"
 _DEFAULT_TYPE = "torch.set_default_tensor_type"  # on other accelerators, new tensors would stay on the CPU
+_OF_TENSORS = frozenset("size shape dim ndim dtype detach view reshape new new_zeros new_ones numpy numel".split())
 _DISTRIBUTED = "torch.nn.parallel.DistributedDataParallel"
 _OTHERS = re.compile(r"\b(?:mps|xpu|npu|accelerator)\b")
 _CUDA_WORD = re.compile(r"cuda|gpu|nccl|apex|triton", re.IGNORECASE)
@@ -69,6 +70,11 @@ class AcceleratorCondition:
     value: ast.expr | None
     reason: str = ""
 
+    @property
+    def asks_for_any(self) -> bool:
+        """Whether it asks if CUDA is available, not where a value is."""
+        return isinstance(self.queries[0], ast.Call)
+
     def refused(self, reason: str) -> AcceleratorCondition:
         """Return the condition as one that stays."""
         return replace(self, places=(replace(self.places[0], reason=reason),), reason=reason)
@@ -108,9 +114,21 @@ def _is_query(tree: SourceTree, node: ast.AST) -> bool:
     match node:
         case ast.Call(func=func, args=[], keywords=[]):
             return named(tree, func) == _AVAILABLE
-        case ast.Attribute(attr="is_cuda", ctx=ast.Load()):
-            return True
+        case ast.Attribute(attr="is_cuda", ctx=ast.Load(), value=ast.Name(id=name)):
+            return _is_tensor(tree, node, name)
     return False
+
+
+def _is_tensor(tree: SourceTree, node: ast.AST, name: str) -> bool:
+    """Return whether the function around a node uses a name as a tensor: options may have an attribute ``is_cuda``."""
+    function = next((each for each in tree.ancestors(node) if isinstance(each, ast.FunctionDef)), tree.tree)
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in _OF_TENSORS
+        and isinstance(each.value, ast.Name)
+        and each.value.id == name
+        for each in walk(function)
+    )
 
 
 def _condition(
@@ -128,7 +146,7 @@ def _condition(
         if branch is not None:
             branches.append(branch)
         elif not _is_harmless(tree, read):
-            reason = reason or f"`{ast.unparse(read)}` is used in other ways, too"
+            reason = reason or f"`{ast.unparse(read)}` is also used outside of conditions"
     if any(_OTHERS.search(tree.source(node)) for branch in branches for node in branch.otherwise):
         return None
     chosen = {id(branch): _chosen(tree, branch, queries, places) for branch in branches}
@@ -136,7 +154,8 @@ def _condition(
         if isinstance(branch.owner, ast.IfExp) and branch.owner in typed and _is_exact(tree, branch, queries):
             chosen[id(branch)] = typed[branch.owner]
     inside = [place for branch in branches for place in _inside(branch, places)]
-    if not any(chosen.values()) and not any(place.node not in queries for place in inside):
+    goes_back = any(_is_move_back(node) for branch in branches for node in _nodes(branch))
+    if not goes_back and not any(chosen.values()) and not any(place.node not in queries for place in inside):
         return None
     calls = [
         CudaPlace(tree, node, Kind.CALL)
@@ -158,6 +177,8 @@ def _condition(
     ]
     tests = {branch.owner.test: branch.is_else for branch in branches}
     value = query.value if isinstance(query, ast.Attribute) and _stored(tree, query) is None else None
+    if len({type(each) for each in queries}) > 1:
+        reason = reason or "it has the device of a value, too"
     found = AcceleratorCondition(tuple(queries), (*asked, *decided, *calls), tuple(inside), tests, value)
     return found.refused(reason) if reason else found
 
@@ -180,7 +201,9 @@ def _reads(
     reads = [node for node in same if isinstance(node.ctx, ast.Load) and not _is_own(tree, node, queries)]
     found: list[tuple[ast.expr, bool]] = [(read, holds == {True}) for read in reads]
     if len(writes) != len(queries) or len(holds) != 1 or None in holds:
-        return found, f"`{name}` has other values, too"
+        return found, f"`{name}` is assigned elsewhere, too"
+    if isinstance(stored, ast.Name) and isinstance(tree.parents[tree.statement(queries[0])], ast.ClassDef):
+        return found, f"`{name}` is an attribute of a class"
     if others is None and (isinstance(stored, ast.Attribute) or _is_of_module(tree, queries)):
         return found, f"other files may read `{name}`"
     if isinstance(stored, ast.Attribute):
@@ -293,6 +316,11 @@ def _inside(branch: _Branch, places: dict[ast.expr, CudaPlace]) -> Iterator[Cuda
             yield places[node]
 
 
+def _is_move_back(node: ast.AST) -> bool:
+    """Return whether a node is a call of ``cpu()``: it must hold for other accelerators, too."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cpu"
+
+
 def _nodes(branch: _Branch) -> Iterator[ast.AST]:
     for code in branch.code:
         yield from walk(code)
@@ -362,6 +390,12 @@ def _requirement(
 def _cuda_name(tree: SourceTree, node: ast.AST, *, is_of_value: bool) -> str:
     """Return the name of what fails on another accelerator; empty if nothing is known to."""
     match node:
+        case ast.Call(func=func, keywords=keywords) if named(tree, func) == "torch.load":
+            return "" if any(each.arg == "map_location" for each in keywords) else "torch.load without map_location"
+        case ast.Assert(test=test) if "is_cuda" in tree.source(test):
+            return tree.source(test)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))) if is_of_value:
+            return ast.unparse(node.func)
         case ast.Call(func=func):
             name = named(tree, func)
             if name.startswith("torch."):

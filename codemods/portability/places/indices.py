@@ -20,7 +20,8 @@ def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
     """
     match index:
         case ast.Call(func=ast.Attribute(attr=name, value=tensor), args=[], keywords=[]) if name == _GET:
-            return None if _GET in tree.derived(_functions) else tensor
+            is_simple = isinstance(tensor, (ast.Name, ast.Attribute))
+            return tensor if is_simple and _GET not in tree.derived(_functions) else None
     return None
 
 

@@ -16,6 +16,7 @@ from devfix.syntax.tree import SourceTree, walk
 __all__ = ["ported_places"]
 
 _TYPED_NAME = "a typed constructor is stored"
+_ANOTHER = "another condition on CUDA stays in the file"
 _SCRIPTED = "TorchScript compiles the function"
 
 
@@ -63,6 +64,8 @@ def _conditions(
     tree = observations.trees[0]
     found = accelerator_conditions(tree, places, typed, observations.trees, is_library=observations.is_library)
     while True:
+        if any(each.reason and each.asks_for_any for each in found):  # half of a file would be on the CPU
+            found = [each if each.reason or not each.asks_for_any else each.refused(_ANOTHER) for each in found]
         opened = _opened(found)
         kept = [
             each if each.reason or not (held := _held(tree, each, opened)) else each.refused(held) for each in found
@@ -90,16 +93,24 @@ def _known_under(tree: SourceTree, place: CudaPlace, conditions: Iterable[Accele
     for outer in tree.ancestors(place.node):
         if isinstance(outer, (ast.If, ast.IfExp)) and (condition := by_test.get(outer.test)) is not None:
             value = condition.value
-            name = "" if value is None or _is_bound(outer, value) else f"{tree.source(value)}.device"
+            is_free = value is not None and place.literal == "cuda" and not _may_move(outer, value)
+            name = f"{tree.source(value)}.device" if value is not None and is_free else ""
             return replace(place, name=place.name or name, is_certain=True)
     return place
 
 
-def _is_bound(owner: ast.AST, value: ast.expr) -> bool:
-    """Return whether code under a condition on a value binds a name of it: ``if x.is_cuda: x = x.cuda()``."""
+def _may_move(owner: ast.AST, value: ast.expr) -> bool:
+    """Return whether a value may be elsewhere when code under a condition on it runs: ``if x.is_cuda: x = x.cpu()``."""
     names = {each.id for each in walk(value) if isinstance(each, ast.Name)}
-    stored = (each for each in walk(owner) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load))
-    return any(each.id in names for each in stored)
+    for node in walk(owner):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) if name in names:
+                return True
+            case ast.Lambda() | ast.FunctionDef() | ast.ClassDef():
+                return True
+            case ast.Call(func=ast.Attribute(attr="cpu" | "to")):
+                return True
+    return False
 
 
 def _is_neutral(tree: SourceTree, node: ast.expr, opened: Mapping[ast.expr, bool]) -> bool:

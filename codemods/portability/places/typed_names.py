@@ -39,7 +39,9 @@ def typed_names(tree: SourceTree, *, is_library: bool) -> dict[ast.expr, list[Cu
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
         dtype, name = _type_of(tree, node.value), node.targets[0].id
-        if not dtype or replaced_names(tree).get(name) != 1 or (is_library and tree.parents[node] is tree.tree):
+        if not dtype or dtype == "float64" or name in tree.derived(_imported):  # MPS has no float64
+            continue
+        if replaced_names(tree).get(name) != 1 or (is_library and tree.parents[node] is tree.tree):
             continue
         uses = [_use(tree, each, dtype) for each in _reads(tree, name)]
         if all(uses):
@@ -67,6 +69,11 @@ def _cpu_type(tree: SourceTree, value: ast.expr) -> str:
     return tree.source(value.orelse) if isinstance(value, ast.IfExp) else tree.source(value).replace(".cuda", "", 1)
 
 
+def _imported(tree: SourceTree) -> frozenset[str]:
+    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return frozenset(alias.asname or alias.name for node in imports for alias in node.names)
+
+
 def _reads(tree: SourceTree, name: str) -> Iterator[ast.Name]:
     for node in tree.nodes:
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
@@ -84,7 +91,12 @@ def _use(tree: SourceTree, name: ast.Name, dtype: str) -> CudaPlace | None:
         span = tree.span(outer)
         end = (span.end_line, span.end_column)
         return CudaPlace(tree, outer, pieces=((end, end, lambda device: f".to({device})"),))
-    if isinstance(outer.func, ast.Attribute) and outer.func.attr == "type" and outer.args == [name]:
+    if (
+        isinstance(outer.func, ast.Attribute)
+        and outer.func.attr == "type"
+        and outer.args == [name]
+        and not outer.keywords
+    ):
         return CudaPlace(tree, outer, pieces=(move_piece(tree, outer, lambda device: f".to({device}, torch.{dtype})"),))
     return None
 

@@ -239,7 +239,7 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
     if found is None:
         return None
     for stmt in tree.tree.body:
-        if isinstance(stmt, ast.Import) and any(alias.name == "torch" for alias in stmt.names):
+        if _imports_torch(stmt):
             found = max(found, stmt, key=tree.span)
     for stmt in tree.tree.body:
         if any(word in tree.source(stmt) for word in _EARLY_WORDS):
@@ -247,6 +247,14 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
                 return None
             found = max(found, stmt, key=tree.span)
     return found
+
+
+def _imports_torch(stmt: ast.stmt) -> bool:
+    """Return whether a statement of the module imports torch, itself or in a block: ``try: import torch``."""
+    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    imports = (node for node in walk(stmt) if isinstance(node, ast.Import))
+    return any(alias.name == "torch" for node in imports for alias in node.names)
 
 
 def _follows(tree: SourceTree, anchor: ast.stmt, place: CudaPlace) -> bool:

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
+    "imported_names",
     "indentation",
     "is_guarded",
     "leaves",
@@ -61,6 +62,16 @@ def _names(tree: SourceTree) -> _Names:
 def own_names(tree: SourceTree) -> dict[str, str]:
     """Return the names that a file binds only by imports, and their full names: ``dist`` → ``torch.distributed``."""
     return tree.derived(_names).imported
+
+
+def imported_names(tree: SourceTree) -> frozenset[str]:
+    """Return every name that an import of a file binds, also one that something else binds, too."""
+    return tree.derived(_find_imported)
+
+
+def _find_imported(tree: SourceTree) -> frozenset[str]:
+    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return frozenset((alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names)
 
 
 def replaced_names(tree: SourceTree) -> dict[str, int]:

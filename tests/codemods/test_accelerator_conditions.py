@@ -45,18 +45,6 @@ def add(x, n):
     return x + y + (torch.ones(n){move} if x{test} else torch.ones(n))
 """
 
-TYPES = """
-cuda = {query}
-Tensor = {floats}
-Labels = {labels}
-model = nn.Linear(4, 2)
-if cuda:
-    model{move}
-z = Tensor(np.random.normal(0, 1, (3, 4))){made}
-ones = Tensor(3, 2){made}.fill_(1.0)
-print(model(z) - ones, torch.rand(3){typed}, Labels([1, 2]){made})
-"""
-
 REWRITES = [
     pytest.param(
         HEAD + "if torch.cuda.is_available():\n    y = y.cpu()\nx = torch.rand(3).cuda()\n",
@@ -144,30 +132,6 @@ REWRITES = [
         id="two-devices-in-an-expression",
     ),
     pytest.param(
-        HEAD
-        + "import numpy as np\n"
-        + TYPES.format(
-            query="torch.cuda.is_available()",
-            floats="torch.cuda.FloatTensor if cuda else torch.FloatTensor",
-            labels="torch.cuda.LongTensor if cuda else torch.LongTensor",
-            move=".cuda()",
-            made="",
-            typed=".type(Tensor)",
-        ),
-        HEAD
-        + "import numpy as np\n"
-        + DECLARED
-        + TYPES.format(
-            query=AVAILABLE,
-            floats="torch.FloatTensor",
-            labels="torch.LongTensor",
-            move=".to(device)",
-            made=".to(device)",
-            typed=".to(device, torch.float32)",
-        ),
-        id="names-of-types",
-    ),
-    pytest.param(
         HEAD + "if not torch.cuda.is_available():\n    print('slow')\nelse:\n    x = torch.rand(3).cuda()\n",
         HEAD
         + f"{DECLARED}if not ({AVAILABLE}):\n    print('slow')\nelse:\n    x = torch.rand(3).to(device)\n".replace(
@@ -207,18 +171,6 @@ LISTED = [
         "class Options:\n    gpu = torch.cuda.is_available()\n    x = x.cuda() if gpu else x\n",
         "`gpu` is an attribute of a class",
         id="a-class",
-    ),
-    pytest.param(
-        "cuda = torch.cuda.is_available()\nTensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor\n"
-        "if cuda:\n    x = x.cuda()\ny = Tensor(x)\n",
-        "the code under it requires CUDA: `torch.cuda.FloatTensor`",
-        id="a-type-of-what-may-be-a-tensor",
-    ),
-    pytest.param(
-        "cuda = torch.cuda.is_available() and not args.cpu\n"
-        "Tensor = torch.cuda.FloatTensor if cuda else torch.FloatTensor\nif cuda:\n    x = x.cuda()\ny = Tensor(3)\n",
-        "the code under it requires CUDA: `torch.cuda.FloatTensor`",
-        id="a-type-that-an-option-chooses",
     ),
     pytest.param(
         "gpu = torch.cuda.is_available()\nif gpu:\n    x = x.cuda()\ntrain(x, gpu)\n",

@@ -65,6 +65,18 @@ REWRITES = [
         id="visible-devices-in-a-function",
     ),
     pytest.param(
+        'import os\nos.environ["A"] = "1"\n' + HEAD + CUDA,
+        'import os\nos.environ["A"] = "1"\nimport torch\n' + DECLARED + "from torch import nn\n" + NEUTRAL,
+        id="torch-is-imported-late",
+    ),
+    pytest.param(
+        "import os\ntry:\n    import torch\nexcept ImportError:\n    raise\nprint(torch.rand(3).cuda())\n",
+        "import os\ntry:\n    import torch\nexcept ImportError:\n    raise\n"
+        + DECLARED
+        + "print(torch.rand(3).to(device))\n",
+        id="torch-is-imported-in-a-try",
+    ),
+    pytest.param(
         HEAD + "import torch.multiprocessing as mp\n" + CUDA,
         HEAD + "import torch.multiprocessing as mp\n\n" + DECLARED + NEUTRAL[1:],
         id="forks",

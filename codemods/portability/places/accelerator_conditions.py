@@ -7,21 +7,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from codemods.portability._cuda_api import cuda_function
 from codemods.portability._cuda_calls import can_be_conditional
-from codemods.portability._cuda_features import is_feature
 from codemods.portability._torch_names import named
 from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda, is_cuda_literal
+from codemods.portability.places.cuda_requirements import DEFAULT_TYPE, requirement
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["AcceleratorCondition", "accelerator_conditions"]
 
 _AVAILABLE = "torch.cuda.is_available"
-_DEFAULT_TYPE = "torch.set_default_tensor_type"  # on other accelerators, new tensors would stay on the CPU
 _OF_TENSORS = frozenset("size shape dim ndim dtype detach view reshape new new_zeros new_ones numpy numel".split())
-_DISTRIBUTED = "torch.nn.parallel.DistributedDataParallel"
 _OTHERS = re.compile(r"\b(?:mps|xpu|npu|accelerator)\b")
-_CUDA_WORD = re.compile(r"cuda|gpu|nccl|apex|triton", re.IGNORECASE)
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _HARMLESS_KEYWORDS = ("pin_memory",)
 
@@ -161,13 +157,13 @@ def _condition(
         CudaPlace(tree, node, Kind.CALL)
         for branch in branches
         for node in _nodes(branch)
-        if isinstance(node, ast.Call) and can_be_conditional(tree, node) and named(tree, node.func) != _DEFAULT_TYPE
+        if isinstance(node, ast.Call) and can_be_conditional(tree, node) and named(tree, node.func) != DEFAULT_TYPE
     ]
     query = queries[0]
     is_of_value = isinstance(query, ast.Attribute)
     for branch in branches:
         known = {place.node for place in (*inside, *calls, *chosen[id(branch)])}
-        reason = reason or _requirement(tree, branch, known, places, is_of_value=is_of_value)
+        reason = reason or requirement(tree, list(_nodes(branch)), known, places, is_of_value=is_of_value)
     decided = [place for found in chosen.values() for place in found]
     whole = [place.node for place in decided]
     asked = [
@@ -348,18 +344,6 @@ def _chosen(
     return [CudaPlace(tree, cuda, Kind.CHOICE, literal, is_certain=True)]
 
 
-def _is_imported(tree: SourceTree, func: ast.expr) -> bool:
-    """Return whether a function is one of an imported module, such as an extension beside the file."""
-    while isinstance(func, ast.Attribute):
-        func = func.value
-    return isinstance(func, ast.Name) and func.id in tree.derived(_imported)
-
-
-def _imported(tree: SourceTree) -> frozenset[str]:
-    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
-    return frozenset((alias.asname or alias.name).partition(".")[0] for node in imports for alias in node.names)
-
-
 def _is_exact(tree: SourceTree, branch: _Branch, queries: list[ast.expr]) -> bool:
     """Return whether a test is the answer itself: it holds wherever CUDA is available."""
     test, stored = branch.owner.test, _stored(tree, queries[0])
@@ -368,52 +352,6 @@ def _is_exact(tree: SourceTree, branch: _Branch, queries: list[ast.expr]) -> boo
     values = [tree.statement(query) for query in queries]
     is_read = isinstance(test, (ast.Name, ast.Attribute)) and not branch.is_else
     return is_read and all(
-        isinstance(stmt, ast.Assign) and (stmt.value in queries or isinstance(stmt.value, ast.IfExp)) for stmt in values
+        isinstance(stmt, ast.Assign) and (stmt.value in queries or getattr(stmt.value, "test", None) in queries)
+        for stmt in values
     )
-
-
-def _requirement(
-    tree: SourceTree, branch: _Branch, known: set[ast.expr], places: dict[ast.expr, CudaPlace], *, is_of_value: bool
-) -> str:
-    """Return why the code of a branch needs CUDA although its places are ported; empty if it does not."""
-    for node in _nodes(branch):
-        if isinstance(node, ast.expr) and node in places and places[node].reason:
-            return f"the code under it stays: {places[node].reason}"
-        if node in known or (any(outer in known for outer in tree.ancestors(node)) and not isinstance(node, ast.Call)):
-            continue
-        name = _cuda_name(tree, node, is_of_value=is_of_value)
-        if name:
-            return f"the code under it requires CUDA: `{name}`"
-    return ""
-
-
-def _cuda_name(tree: SourceTree, node: ast.AST, *, is_of_value: bool) -> str:
-    """Return the name of what fails on another accelerator; empty if nothing is known to."""
-    match node:
-        case ast.Call(func=func, keywords=keywords) if named(tree, func) == "torch.load":
-            return "" if any(each.arg == "map_location" for each in keywords) else "torch.load without map_location"
-        case ast.Assert(test=test) if "is_cuda" in tree.source(test):
-            return tree.source(test)
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"))) if is_of_value:
-            return ast.unparse(node.func)
-        case ast.Call(func=func):
-            name = named(tree, func)
-            if name.startswith("torch."):
-                function = cuda_function(name)
-                fails = is_feature(name) or (function is not None and function.requires_cuda)
-                typed = any(isinstance(arg, ast.Constant) and "cuda" in str(arg.value) for arg in node.args)
-                return name if fails or (typed and name == _DEFAULT_TYPE) or name == _DISTRIBUTED else ""
-            text = ast.unparse(func)
-            called = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-            if called != "cuda" and (_CUDA_WORD.search(called) or (name and _CUDA_WORD.search(text))):
-                return text
-            if is_of_value and (name or isinstance(func, ast.Name) or called == "apply" or _is_imported(tree, func)):
-                return text  # of the program or a library: it may be an extension
-        case ast.Constant(value="nccl"):
-            return "nccl"
-        case ast.Constant() if is_cuda_literal(node):
-            return str(node.value)
-        case ast.Attribute() if not isinstance(tree.parents[node], (ast.Call, ast.Attribute)):
-            name = named(tree, node)
-            return name if name.startswith("torch.cuda.") else ""
-    return ""

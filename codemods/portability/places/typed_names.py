@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._torch_names import named, replaced_names
+from codemods.portability._torch_names import imported_names, named, replaced_names
 from codemods.portability.places.cuda_places import (
     CudaPlace,
     Piece,
@@ -39,7 +39,7 @@ def typed_names(tree: SourceTree, *, is_library: bool) -> dict[ast.expr, list[Cu
         if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.targets[0], ast.Name):
             continue
         dtype, name = _type_of(tree, node.value), node.targets[0].id
-        if not dtype or dtype == "float64" or name in tree.derived(_imported):  # MPS has no float64
+        if not dtype or dtype == "float64" or name in imported_names(tree):  # MPS has no float64
             continue
         if replaced_names(tree).get(name) != 1 or (is_library and tree.parents[node] is tree.tree):
             continue
@@ -67,11 +67,6 @@ def _type_of(tree: SourceTree, value: ast.expr) -> str:
 
 def _cpu_type(tree: SourceTree, value: ast.expr) -> str:
     return tree.source(value.orelse) if isinstance(value, ast.IfExp) else tree.source(value).replace(".cuda", "", 1)
-
-
-def _imported(tree: SourceTree) -> frozenset[str]:
-    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
-    return frozenset(alias.asname or alias.name for node in imports for alias in node.names)
 
 
 def _reads(tree: SourceTree, name: str) -> Iterator[ast.Name]:

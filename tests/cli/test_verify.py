@@ -161,7 +161,7 @@ def test_a_checkpoint_is_written_by_a_run_that_comes_first(verify, project):
     code, out, _ = verify("train.py", "--device", "cpu", "--setup", "", "--output-format", "json", "--", "resume")
 
     document = verdict(out)
-    assert (code, document["verdict"], document["device"]) == (0, "fixed", "cpu")
+    assert (code, document["verdict"], document["device"]) == (0, "fixed", "cpu"), document["reason"]
     assert document["runs"]["original/device"]["failure"]["family"] == "load"
 
 

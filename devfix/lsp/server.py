@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import traceback
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
@@ -73,7 +74,10 @@ class _Protocol(LanguageServerProtocol):
 
 
 class Server(LanguageServer):
-    """The state behind the handlers; everything except the jobs belongs to the thread of the event loop."""
+    """The state behind the handlers; everything except the jobs belongs to the thread of the event loop.
+
+    Jobs read ``documents``, and ask for projects.
+    """
 
     protocol: _Protocol
 
@@ -88,6 +92,7 @@ class Server(LanguageServer):
         self.watches_files = False
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._told: set[str] = set()
+        self._making = threading.Lock()  # jobs ask for projects, too: each has one
 
     # --- files and projects -----------------------------------------------------------------------------------
     @property
@@ -117,18 +122,23 @@ class Server(LanguageServer):
         wishes = self.wishes_of(folder)
         if not wishes.enable:
             return None
-        if (root, whole) not in self.projects:
-            try:
-                self.projects[root, whole] = Project(root, load(root, wishes), whole)
-            except ConfigError as error:
-                self.projects[root, whole] = None
-                self.tell(str(error))
-        project = self.projects[root, whole]
+        project = self._made(root, whole, wishes)
         if project is None or (not whole and "site-packages" in path.split(os.sep)):
             return None
         if sources.left_out(path, root if whole else os.path.dirname(path), project.settings.exclude, root):
             return None
         return project
+
+    def _made(self, root: str, whole: bool, wishes: Wishes) -> Project | None:
+        """Return the project of a folder, made on first use; ``None`` if its settings are invalid."""
+        with self._making:
+            if (root, whole) not in self.projects:
+                try:
+                    self.projects[root, whole] = Project(root, load(root, wishes), whole)
+                except ConfigError as error:
+                    self.projects[root, whole] = None
+                    self.tell(str(error))
+            return self.projects.get((root, whole))
 
     def wishes_of(self, folder: str | None) -> Wishes:
         """Return the settings of the editor for a folder."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import pytest
 
+from devfix.lsp.server import Server
+from devfix.lsp.settings import Wishes, load
 from devfix.lsp.worker import Stale, Worker
 
 
@@ -112,3 +115,21 @@ def test_deep_programs_fit_on_the_stack(worker):
             sys.setrecursionlimit(limit)
 
     assert worker.submit(0, "deep", depth).result(20) == 8_000
+
+
+def test_threads_that_ask_for_a_project_at_once_get_the_same(tmp_path, monkeypatch):
+    asked = threading.Barrier(2)
+
+    def slow(folder, wishes):
+        with contextlib.suppress(threading.BrokenBarrierError):
+            asked.wait(0.2)  # without a lock both threads are in here
+        return load(folder, wishes)
+
+    monkeypatch.setattr("devfix.lsp.server.load", slow)
+    server = Server()
+    try:
+        with ThreadPoolExecutor(2) as threads:
+            one, two = (threads.submit(server._made, str(tmp_path), True, Wishes()) for _ in range(2))
+            assert one.result() is two.result() is server.projects[str(tmp_path), True]
+    finally:
+        server.worker.end()

@@ -41,6 +41,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     Unknown,
     Value,
+    alternatives,
 )
 
 if TYPE_CHECKING:
@@ -171,7 +172,10 @@ class HeapObject:
         elif self.fields and all(moves_item(item, value) or item == value for item in self.fields.values()):
             interp.now.update(pointer, fields=dict.fromkeys(self.fields, value))
         else:
-            written = {name: self.after_unknown_write(pointer, name, item) for name, item in self.fields.items()}
+            written = {
+                name: self.after_unknown_write(pointer, name, _maybe_replaced(item, value))
+                for name, item in self.fields.items()
+            }
             interp.now.update(pointer, default_item=join_options(rest, value), fields=written)
 
     def after_unknown_write(self, pointer: Pointer, name: str, value: Value) -> Value:
@@ -223,6 +227,14 @@ def moves_item(old: Value, new: Value) -> bool:
         and old.device != new.device
         and new.device.kind == "accelerator"
     )
+
+
+def _maybe_replaced(item: Value, value: Value) -> Value:
+    """Return an item after a write under an unknown key: a tensor is elsewhere if the write meant it."""
+    written = [option for option in alternatives(value) if isinstance(option, Tensor)]
+    if isinstance(item, Tensor) and any(option.device != item.device for option in written):
+        return replace(item, device=UNKNOWN_DEVICE, origins=())
+    return item
 
 
 def _part(rest: Value, name: str | None) -> Value:

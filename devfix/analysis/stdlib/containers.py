@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
-from devfix.analysis.domain.objects import Container, HeapObject, Mapping
+from devfix.analysis.domain.objects import Container, HeapObject, Mapping, object_at
 from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     CPU,
@@ -278,6 +278,12 @@ def maybe_container_method(
         return replace(value, origins=tuple(Origin(b.kind, b.site_id, (*b.path, key)) for b in value.origins))
     if name in ("eval", "train", "state_dict"):
         return value
+    if name == "update" and isinstance(node.func, ast.Attribute):
+        target = ast.copy_location(ast.Subscript(node.func.value, ast.Name("key", ast.Load()), ast.Store()), node)
+        for added in args:
+            obj = object_at(interp, added, DictObject)
+            interp.set_item(value, UNKNOWN, join(obj.contents) if obj is not None and obj.contents else UNKNOWN, target)
+        return NONE
     return None
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores, host_access
 from devfix.analysis.domain.classes import find_property_setter
-from devfix.analysis.domain.objects import BatchPart, Module, module_at, moves_item, object_at
+from devfix.analysis.domain.objects import BatchPart, Container, Module, module_at, moves_item, object_at
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
@@ -38,7 +39,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assign", "delete", "record_binding", "set_attribute", "set_item"]
+__all__ = ["assign", "delete", "record_binding", "set_attribute", "set_item", "settle_items"]
 
 
 def assign(
@@ -248,7 +249,8 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
         return
     if not isinstance(node.value, ast.Name):
         return
-    if isinstance(key, Tensor) or any(isinstance(part, ast.Slice) for part in _index_parts(node)):
+    is_index = isinstance(key, Tensor) and not iteration.is_element(key, base)
+    if is_index or any(isinstance(part, ast.Slice) for part in _index_parts(node)):
         return  # ``x[0:3] = y`` copies to the device of ``x``, which is a tensor
     if isinstance(key, Const):
         batch: Value = interp.new(DictObject(fields={str(key.value): value}, default_item=base))
@@ -257,6 +259,46 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     else:
         batch = UNKNOWN
     interp.bind(node.value.id, batch)
+    if base.origins:
+        _replace_everywhere(interp, base, batch)
+
+
+def _replace_everywhere(interp: Interpreter, old: Value, new: Value) -> None:
+    """Replace a batch under all names of the functions that are running: they mean the object that has changed."""
+    activation = interp.activation
+    while activation is not None:
+        for name, value in interp.now.names(activation.env).items():
+            options = alternatives(value)
+            if value == old or old in options:
+                interp.now.bind(activation.env, name, join(new if option == old else option for option in options))
+        activation = activation.parent
+
+
+def settle_items(interp: Interpreter, name: str) -> None:
+    """Leave a loop that sets items of a batch under its keys: what it moved on one path only has no known device.
+
+    A condition in the loop, or a caught error, chooses what can be moved, and usually all tensors can.
+    """
+    value = interp.lookup(name) if interp.alive else UNKNOWN
+    batches = [option for option in alternatives(value) if isinstance(option, Tensor) and option.maybe_container]
+    if len({batch.device for batch in batches}) > 1:
+        for batch in batches:
+            _replace_everywhere(interp, batch, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
+    for option in alternatives(value):
+        obj = object_at(interp, option, Container)
+        if isinstance(option, Pointer) and obj is not None:
+            fields = {key: _settled(item) for key, item in obj.fields.items()}
+            rest = None if obj.default_item is None else _settled(obj.default_item)
+            if fields != obj.fields or rest != obj.default_item:
+                interp.now.update(option, fields=fields, default_item=rest)
+
+
+def _settled(item: Value) -> Value:
+    tensors = [option for option in alternatives(item) if isinstance(option, Tensor)]
+    if len({tensor.device for tensor in tensors}) < 2:
+        return item
+    others = [option for option in alternatives(item) if not isinstance(option, Tensor)]
+    return join([replace(tensors[0], device=UNKNOWN_DEVICE, origins=()), *others])
 
 
 def _set_part(interp: Interpreter, part: ast.Attribute, base: Tensor, value: Value) -> None:

@@ -31,7 +31,7 @@ from devfix.analysis.torch.module_tree import weights_device
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["element", "elements", "unpack"]
+__all__ = ["element", "elements", "is_element", "unpack"]
 
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -81,6 +81,11 @@ def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
     if found is not None:
         return found
     return batches.unknown_batch(interp, node) if moved else UNKNOWN
+
+
+def is_element(value: Tensor, batch: Tensor) -> bool:
+    """Return whether a value is what iteration over a batch of unknown structure yields: keys, if it is a mapping."""
+    return bool(batch.origins) and value.origins == _inner(batch, "*").origins
 
 
 def _inner(value: Tensor, name: str) -> Tensor:

@@ -45,6 +45,8 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
             if interp.alive:
                 _iterate(interp, stmt, value, loop)
     _leave(interp, stmt.orelse, loop)
+    for name in _written_by_key(stmt):
+        assignment.settle_items(interp, name)
     interp.observe(LoopLeft(stmt))
 
 
@@ -178,6 +180,22 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
                 if isinstance(base, ast.Name) and base.id in targets:
                     moved.add(base.id)
     return frozenset(moved)
+
+
+@node_cache(4096)
+def _written_by_key(stmt: ast.For | ast.AsyncFor) -> tuple[str, ...]:
+    """Return the names whose items the body sets under a target of the loop: ``batch[key] = batch[key].to(device)``."""
+    targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
+    written = (
+        node.value.id
+        for inner in stmt.body
+        for node in walk(inner)
+        if isinstance(node, ast.Subscript)
+        and isinstance(node.ctx, ast.Store)
+        and isinstance(node.value, ast.Name)
+        and any(isinstance(part, ast.Name) and part.id in targets for part in ast.walk(node.slice))
+    )
+    return tuple(dict.fromkeys(written))
 
 
 def _chain(node: ast.expr) -> Iterator[ast.Call]:

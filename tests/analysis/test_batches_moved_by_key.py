@@ -1,0 +1,101 @@
+"""Batches whose items are replaced in a loop over their keys, with and without a known structure."""
+
+from __future__ import annotations
+
+import pytest
+
+SETUP = """
+class Data(Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, i):
+        return {sample}
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+there = torch.ones(4, device=device)
+KEYS = open("keys").read().split()
+{helper}
+for batch in DataLoader(Data(), batch_size=2):
+    {move}
+    print(batch[{item}] + there)
+"""
+DICTIONARIES = {"known": '{"x": torch.rand(4), "y": 1, "name": "a"}', "unknown": "self.load(i)"}
+SEQUENCES = {"known": "[torch.rand(4), 1]", "unknown": "self.load(i)"}
+
+BY_KEY = {
+    "each key": "for k in batch: batch[k] = batch[k].to(device)",
+    "each key but one": "for k in batch:\n        if k != 'name': batch[k] = batch[k].to(device)",
+    "each pair": "for k, v in batch.items():\n        if torch.is_tensor(v): batch[k] = v.to(device)",
+    "each pair that has the method": "for k, v in batch.items():\n        if hasattr(v, 'to'): batch[k] = v.to(device)",
+    "an expression that chooses": "for k, v in batch.items(): batch[k] = v.to(device) if torch.is_tensor(v) else v",
+    "keys of another file": "for k in KEYS: batch[k] = batch[k].to(device)",
+    "errors are caught": (
+        "for k in batch:\n        try:\n            batch[k] = batch[k].to(device)\n        except Exception:\n"
+        "            continue"
+    ),
+    "update": "batch.update({k: v.to(device) for k, v in batch.items() if torch.is_tensor(v)})",
+}
+BY_INDEX = {
+    "each index": "for i in range(len(batch)): batch[i] = batch[i].to(device)",
+    "each index, errors are caught": (
+        "for i in range(len(batch)):\n        try:\n            batch[i] = batch[i].to(device)\n        except:\n"
+        "            pass"
+    ),
+}
+
+
+def _program(sample: str, move: str, item: str, helper: str = "") -> str:
+    return SETUP.replace("{sample}", sample).replace("{move}", move).replace("{item}", item).replace("{helper}", helper)
+
+
+@pytest.mark.parametrize("move", BY_KEY.values(), ids=BY_KEY)
+@pytest.mark.parametrize("sample", DICTIONARIES.values(), ids=DICTIONARIES)
+def test_items_that_a_loop_moves_by_key_are_not_on_the_cpu(met, sample, move):
+    assert met(_program(sample, move, "'x'")) == []
+
+
+@pytest.mark.parametrize("move", BY_INDEX.values(), ids=BY_INDEX)
+@pytest.mark.parametrize("sample", SEQUENCES.values(), ids=SEQUENCES)
+def test_items_that_a_loop_moves_by_index_are_not_on_the_cpu(met, sample, move):
+    assert met(_program(sample, move, "0")) == []
+
+
+@pytest.mark.parametrize("move", BY_KEY.values(), ids=BY_KEY)
+@pytest.mark.parametrize("sample", DICTIONARIES.values(), ids=DICTIONARIES)
+def test_a_function_may_move_the_items_of_its_argument(met, sample, move):
+    helper = f"def send(batch, device):\n    {move}"
+
+    assert met(_program(sample, "send(batch, device)", "'x'", helper)) == []
+
+
+def test_a_function_may_move_the_indexed_items_of_its_argument(met):
+    helper = f"def send(batch, device):\n    {BY_INDEX['each index']}"
+
+    assert met(_program(SEQUENCES["unknown"], "send(batch, device)", "0", helper)) == []
+
+
+def test_a_function_may_move_one_item_of_its_argument(met):
+    helper = "def send(batch, device):\n    batch['x'] = batch['x'].to(device)"
+
+    assert met(_program(DICTIONARIES["unknown"], "send(batch, device)", "'x'", helper)) == []
+    assert met(_program(DICTIONARIES["unknown"], "send(batch, device)", "'y'", helper)) == ["print(batch['y'] + there)"]
+
+
+@pytest.mark.parametrize("sample", DICTIONARIES.values(), ids=DICTIONARIES)
+@pytest.mark.parametrize(
+    "move",
+    [
+        "batch['y'] = batch['y'].to(device)",
+        "for k in ('y',): batch[k] = batch[k].to(device)",
+        "for k, v in batch.items(): print(k, v.to(device))",
+        "other = {k: v.to(device) for k, v in batch.items()}",
+    ],
+)
+def test_what_is_not_moved_is_on_the_cpu(met, sample, move):
+    assert met(_program(sample, move, "'x'")) == ["print(batch['x'] + there)"]
+
+
+def test_a_mask_selects_values_and_moves_nothing(met):
+    move = "x, mask = batch\n    x[mask > 0] = there[mask > 0].cpu()\n    print(x + there)"
+
+    assert "print(x + there)" in met(_program(SEQUENCES["unknown"], move, "0"))

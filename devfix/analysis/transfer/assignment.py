@@ -279,12 +279,13 @@ def settle_items(interp: Interpreter, name: str) -> None:
 
     A condition in the loop, or a caught error, chooses what can be moved, and usually all tensors can.
     """
-    value = interp.lookup(name) if interp.alive else UNKNOWN
-    batches = [option for option in alternatives(value) if isinstance(option, Tensor) and option.maybe_container]
+    value = interp.lookup(name) if interp.alive else None
+    options = () if value is None else alternatives(value)
+    batches = [option for option in options if isinstance(option, Tensor) and option.maybe_container]
     if len({batch.device for batch in batches}) > 1:
         for batch in batches:
             _replace_everywhere(interp, batch, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
-    for option in alternatives(value):
+    for option in options:
         obj = object_at(interp, option, Container)
         if isinstance(option, Pointer) and obj is not None:
             fields = {key: _settled(item) for key, item in obj.fields.items()}

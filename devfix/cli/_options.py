@@ -64,7 +64,7 @@ _OPTIONS = (
     click.option(
         "--severity",
         type=click.Choice(["error", "latent", "advice"]),
-        help="Lowest severity to report (default: error).",
+        help="Lowest severity to report (default: error, and what is latent only because no file starts a program).",
     ),
     click.option(
         "--exclude",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import click
 
 from devfix.config import Settings
-from devfix.model import Problem
+from devfix.model import Problem, Severity
 from devfix.report.sanitize import PREFIX, printable
 from devfix.sources import SourceFile
 
@@ -51,7 +51,7 @@ def show_settings(file: str | None, settings: Settings) -> int:
         *(f"{name} = {_value(getattr(settings, name.replace('-', '_')))}" for name in ("select", "ignore")),
         f"per-file-ignores = {{ {per_file} }}" if per_file else "per-file-ignores = {}",
         f"exclude = {_value(settings.exclude)}",
-        f"severity = {_value(settings.severity.value)}",
+        f"severity = {_value((settings.severity or Severity.ERROR).value)}",
         f"unsafe-fixes = {_value(settings.unsafe_fixes)}",
         f"plugins = {_value(settings.plugins)}",
         f"models = {_value(settings.models)}",

@@ -58,10 +58,11 @@ class Settings:
     """The settings of one run; hashable, because they are part of the cache key.
 
     ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
-    ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``.  ``device`` is the device expression to
-    prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.  ``models`` are
-    folders of stubs under ``root``.  ``exclude`` and
-    the globs of ``per_file_ignores`` are gitignore patterns relative to ``root``.  ``targets`` are those of
+    ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``; ``None`` means ``error``.  With
+    ``assumes_callers``, errors are reported that are latent only because no program calls the function.  ``device`` is
+    the device expression to prefer if the program has none.  ``plugins`` are imported modules under ``root`` that
+    define rules.  ``models`` are folders of stubs under ``root``.  ``exclude`` and the globs of ``per_file_ignores``
+    are gitignore patterns relative to ``root``.  ``targets`` are those of
     ``devfix port``.
     """
 
@@ -69,7 +70,8 @@ class Settings:
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = ()
-    severity: Severity = Severity.ERROR
+    severity: Severity | None = None
+    assumes_callers: bool = False
     device: str | None = None
     unsafe_fixes: bool = False
     plugins: tuple[str, ...] = ()
@@ -92,7 +94,7 @@ class Settings:
 
     def reports(self, severity: Severity) -> bool:
         """Return whether findings of this severity are reported."""
-        return severity.rank <= self.severity.rank
+        return severity.rank <= (self.severity or Severity.ERROR).rank
 
 
 def find(paths: Sequence[str], config_file: str | None = None, isolated: bool = False) -> str | None:
@@ -338,8 +340,10 @@ def _codes(
     return resolve_codes(_strings(path, table, key, parent), known, f"{path}: tool.devfix.{parent}{key}")
 
 
-def _severity(path: str, table: Mapping[str, Any]) -> Severity:
-    value = _typed(path, table, "severity", str, Severity.ERROR.value)
+def _severity(path: str, table: Mapping[str, Any]) -> Severity | None:
+    if "severity" not in table:
+        return None
+    value = _typed(path, table, "severity", str, "")
     try:
         return Severity(value)
     except ValueError:

@@ -26,7 +26,7 @@ from devfix.engine.parallel_scan import Progress, Workers, keep_rewritten, scan_
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
-from devfix.engine.scan import Identity, Scan, identity
+from devfix.engine.scan import Identity, Scan, identity, starts_any_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Finding, Outcome, Problem
 from devfix.sources import SourceFile
@@ -135,6 +135,8 @@ def _resolve(
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
+    if settings.severity is None and not starts_any_program(space, entries):
+        settings = space.settings = replace(settings, assumes_callers=True)
     repeated = cache if isinstance(cache, MemoryCache) else None
     with Workers(space, jobs, repeated, progress) as workers:
         scans = scan_all(space, entries, workers, cache)

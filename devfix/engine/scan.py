@@ -6,7 +6,7 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
 from devfix.engine.workspace import Workspace
-from devfix.model import Coverage, Event, Finding, PortTargets, Problem
+from devfix.model import Coverage, Event, Finding, PortTargets, Problem, Severity
 from devfix.models.index import using
 from devfix.rules.levels import levelled
 from devfix.sources import SourceFile
@@ -44,6 +44,7 @@ __all__ = [
     "scan_file",
     "scan_library",
     "scan_program",
+    "starts_any_program",
     "syntax_problem",
     "unparsable",
 ]
@@ -225,6 +226,16 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, Lo
     return starts_program(tree, program.has_module), program.lookups
 
 
+def starts_any_program(space: Workspace, paths: Sequence[str]) -> bool:
+    """Return whether one of some files starts a program; files that cannot be parsed start none."""
+    guarded_first = sorted(paths, key=lambda path: "__main__" not in (space.text(path) or ""))
+    for path in guarded_first:
+        with suppress(SyntaxError, RecursionError):
+            if entry_check(space, path, space.parse(path, space.text(path) or ""))[0]:
+                return True
+    return False
+
+
 def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups) -> bool:
     """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
 
@@ -275,13 +286,14 @@ def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Ob
     told: set[tuple[str, int]] = set()
     settings = space.settings
     for rule in sorted(rules, key=lambda rule: rule.fallback):
-        detected = _detected(rule, observations)
+        detected = list(_detected(rule, observations))
+        errors = {identity(each) for each in detected if each.severity is Severity.ERROR and settings.assumes_callers}
         for finding in levelled(detected, observations) if observations.is_library else detected:
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:
                 told.update(_place(event) for event in finding.events)
-            wanted = settings.reports(finding.severity) or not rule.default
+            wanted = settings.reports(finding.severity) or not rule.default or identity(finding) in errors
             if wanted and settings.enabled(finding.code, finding.path):
                 same = space.original(held_to_cells(finding, space.cells, space.text))
                 found.setdefault(identity(same), same)

@@ -18,7 +18,7 @@ from devfix.config import Settings
 from devfix.engine import fixpoint, suppressions
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import forget_listings
-from devfix.engine.scan import Identity, Scan, identity, scan_file, syntax_problem
+from devfix.engine.scan import Identity, Scan, identity, scan_file, starts_any_program, syntax_problem
 from devfix.engine.workspace import Workspace
 from devfix.lsp.documents import moved_span
 from devfix.lsp.values import Sightings
@@ -130,6 +130,15 @@ class Project:
                 self._on_disk[path] = signature
                 if path not in self.present:
                     self._from_disk(path)
+        self._assume_callers()
+
+    def _assume_callers(self) -> None:
+        """Report, as ``devfix check`` does, what any caller meets if no file of the project starts a program."""
+        paths = [path for path, file in self.space.given.items() if can_matter(file.raw)]
+        assumes = self.settings.severity is None and not starts_any_program(self.space, paths)
+        if assumes != self.space.settings.assumes_callers:
+            self.space.settings = replace(self.settings, assumes_callers=assumes)
+            self.stale.update(self.scans)
 
     def _from_disk(self, path: str) -> None:
         try:
@@ -251,7 +260,7 @@ class Project:
         if path in self._broken or path not in self.present or not self.stale.isdisjoint(entries):
             return None
         space = self.space.copy()
-        space.settings = replace(self.settings, unsafe_fixes=unsafe)
+        space.settings = replace(self.space.settings, unsafe_fixes=unsafe)
         comments = {path: suppressions.collect(self.present[path])}
         scans = [self.scans[entry] for entry in entries]
         here = [each for scan in scans for each in scan.findings if os.path.abspath(each.path) == path]

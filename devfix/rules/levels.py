@@ -45,7 +45,7 @@ class Row:
 
 
 TABLE = (
-    Row("DEV102", Basis.EVERY_PATH, 11, 11),
+    Row("DEV102", Basis.EVERY_PATH, 36, 51),
     Row("DEV102", Basis.SOME_PATH, 3, 5),
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )

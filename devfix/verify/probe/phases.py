@@ -56,7 +56,7 @@ class Phases:
         def call(self: Any, *args: Any, **kwargs: Any) -> Any:
             if phases._is_inside or get_ident() != ident:
                 return real(self, *args, **kwargs)
-            is_model = next(self.parameters(), None) is not None
+            is_model = any(True for _ in library.parameters(self))
             results = phases._note_call(self, args, kwargs) if is_model else None
             phases._set_inside(True, is_model)
             try:

@@ -110,10 +110,13 @@ class Phases:
             optimized: the optimizers' parameters, which are recorded elsewhere.
 
         """
+        import torch
+
+        library = torch.nn.Module  # a class of the program may have methods of these names that mean something else
         known = {id(each) for each in optimized}
         states = []
         for module in self._modules.values():
-            tensors = [*module.parameters(), *module.buffers()]
+            tensors = [*library.parameters(module), *library.buffers(module)]
             states.append([digest([each])[:16] for each in tensors if id(each) not in known and not each.is_meta])
         return {
             "phases": [[*entry, "" if entry[1] else results.hexdigest()[:16]] for *entry, results in self._entries],

@@ -207,7 +207,7 @@ class Provenance:
             self._note(each, event)
 
     def _module_device(self, module: Any) -> str:
-        for tensor in (*module.parameters(), *module.buffers()):
+        for tensor in (*torch.nn.Module.parameters(module), *torch.nn.Module.buffers(module)):
             return self.histories.device_of(tensor)
         return ""
 

@@ -67,6 +67,11 @@ def _edits(
     if place.kind == Kind.CONDITION:
         yield _conditional(tree, place, choice)
         return
+    if place.kind == Kind.FALLBACK:
+        text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"
+        is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
+        yield ReplaceExpression(tree.path, tree.span(place.node), text if is_argument else f"({text})")
+        return
     pieces = [piece for each in nested for piece in _texts(tree, each, declared, choice)]
     span = tree.span(place.node)
     yield ReplaceExpression(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from codemods.portability._option_defaults import outcome_by_default
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
@@ -100,7 +101,7 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
     """Return whether code depends on a condition on devices, or runs in a ``try`` that goes on without it.
 
     ``opened`` has tests that any accelerator passes, and whether it runs their ``else``: code there does not depend on
-    CUDA.
+    CUDA.  Neither does what runs if no option is given: ``if args.gpus > 0``, where that is the default.
     """
     inner: ast.AST = node
     for outer in tree.ancestors(node):
@@ -111,7 +112,7 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
                     if inner is branch or (isinstance(branch, list) and inner in branch):
                         inner = outer
                         continue
-                if _tells_device(tree, test):
+                if _tells_device(tree, test) and not _runs_by_default(tree, outer, inner):
                     return True
             case ast.BoolOp(values=values):
                 if any(_tells_device(tree, value) for value in values[: _index(values, inner)]):
@@ -124,16 +125,35 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
     return isinstance(inner, ast.stmt) and _left_before(tree, inner)
 
 
+def _runs_by_default(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While, inner: ast.AST) -> bool:
+    """Return whether a branch is the one that runs if no option is given."""
+    outcome = outcome_by_default(tree, outer.test)
+    if outcome is None:
+        return False
+    chosen = outer.body if outcome else outer.orelse
+    return inner is chosen or (isinstance(chosen, list) and inner in chosen)
+
+
 def _index(values: list[ast.expr], inner: ast.AST) -> int:
     return next((index for index, value in enumerate(values) if value is inner), len(values))
 
 
 def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a condition is about devices, by its words or by those of what its names are assigned."""
+    if _is_comparison_with_none(test):
+        return False
     if _GUARD.search(tree.source(test)):
         return True
     names = {each.id for each in walk(test) if isinstance(each, ast.Name)}
     return bool(names & tree.derived(_device_flags))
+
+
+def _is_comparison_with_none(test: ast.expr) -> bool:
+    """Return whether a test is ``args.gpu is not None``: it asks whether one is chosen, not whether there is one."""
+    match test:
+        case ast.Compare(left=ast.Name() | ast.Attribute(), ops=[ast.Is() | ast.IsNot()], comparators=[right]):
+            return isinstance(right, ast.Constant) and right.value is None
+    return False
 
 
 def _device_flags(tree: SourceTree) -> frozenset[str]:
@@ -159,7 +179,9 @@ def _left_before(tree: SourceTree, stmt: ast.stmt) -> bool:
 def _leaves_without(tree: SourceTree, stmt: ast.stmt) -> bool:
     if isinstance(stmt, ast.Assert):
         return _tells_device(tree, stmt.test)
-    return isinstance(stmt, ast.If) and _tells_device(tree, stmt.test) and leaves(stmt.body[-1])
+    if not isinstance(stmt, ast.If) or not leaves(stmt.body[-1]):
+        return False
+    return _tells_device(tree, stmt.test) and outcome_by_default(tree, stmt.test) is not False
 
 
 def leaves(stmt: ast.stmt) -> bool:

@@ -32,7 +32,12 @@ the CPU. A program declares its device once, after its imports and after setting
 and a program that selects devices or forks in functions, declares it directly before the first use, so that CUDA is not
 initialized earlier than before. `.cuda(index)` is called with CUDA only, and indices in text are kept with CUDA.
 
-Code under a condition on devices stays. Listed and not edited: an index of a value that has no name, a default of a
+`device_ids` and `output_device` of `DistributedDataParallel` are `None` without CUDA, and modules keep their batch
+normalization there instead of `SyncBatchNorm`.
+
+Code under a condition on devices stays, unless it is about options of the file and runs if none of them is given:
+`if args.ngpu > 0`, where that is the default. A comparison with `None`, as in `if args.gpu is not None`, is no such
+condition. Listed and not edited: an index of a value that has no name, a default of a
 parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
 `torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object of a class that may define
 `cuda` itself.

@@ -188,7 +188,7 @@ LISTED = [
         id="a-stream",
     ),
     pytest.param(
-        "if torch.cuda.is_available():\n    if args.gpu is not None:\n        x = x.cuda(args.gpu)\n",
+        "if torch.cuda.is_available():\n    if args.use_gpu:\n        x = x.cuda(args.gpu)\n",
         "the code under it stays, because of another condition: `x.cuda(args.gpu)`",
         id="another-condition",
     ),

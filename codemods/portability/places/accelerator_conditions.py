@@ -94,7 +94,7 @@ def accelerator_conditions(
         is_library: files that are not known may import the file.
 
     """
-    by_node = {place.node: place for place in places}
+    by_node = {place.node: place for place in places if place.kind != Kind.FALLBACK}  # those are CUDA's alone
     groups: dict[str, list[ast.expr]] = {}
     for node in tree.nodes:
         if _is_query(tree, node):

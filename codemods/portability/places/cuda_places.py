@@ -53,6 +53,9 @@ _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _PARAMETER = "the default of a parameter: a query there would run when the module is imported"
 _FLAG = "a flag is passed as the device"
+_PARALLEL = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
+_INDEX_KEYWORDS = ("device_ids", "output_device")
+_SYNCHRONIZED = "torch.nn.SyncBatchNorm.convert_sync_batchnorm"
 _STORAGE = "a storage is moved"
 
 
@@ -64,6 +67,7 @@ class Kind:
     CONDITION = "condition"  # the call is made only with CUDA
     CALL = "call"  # a statement is executed with CUDA only
     QUERY = "query"  # a question for CUDA becomes one for any accelerator
+    FALLBACK = "fallback"  # the value is another one without CUDA
 
 
 #: Part of a line of a file that changes: start and end offset, and the text for the name of the device.
@@ -82,6 +86,7 @@ class CudaPlace:
         pieces: the parts of its text that change, with the name of the device or the choice.
         reason: why it is not ported.
         name: the expression of the device, if the code around the place gives one.
+        otherwise: the expression without CUDA, of a fallback.
         is_certain: a condition around the place holds with an accelerator only.
         is_ambiguous: the value may be an object of the program with a method ``cuda``, or is a type of tensors, for
             which there is no other accelerator.
@@ -95,6 +100,7 @@ class CudaPlace:
     pieces: tuple[Piece, ...] = ()
     reason: str = ""
     name: str = ""
+    otherwise: str = ""
     is_certain: bool = False
     is_ambiguous: bool = False
 
@@ -115,7 +121,14 @@ def is_cuda_literal(node: ast.AST) -> bool:
 
 
 def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace | None:
+    if _is_index_of_parallel(tree, node):
+        assert isinstance(node, ast.expr)
+        return CudaPlace(tree, node, Kind.FALLBACK, otherwise="None")
     match node:
+        case ast.Call(func=func, args=[ast.Name() | ast.Attribute() as module, *_]) if (
+            named(tree, func) == _SYNCHRONIZED
+        ):
+            return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
@@ -127,6 +140,22 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
         case ast.Constant() | ast.JoinedStr() | ast.BinOp():
             return _literal(tree, node)
     return None
+
+
+def _is_index_of_parallel(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether an expression is the index of an accelerator, which a module on the CPU must not be given.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html
+    """
+    keyword = tree.parents.get(node)
+    call = tree.parents[keyword] if isinstance(keyword, ast.keyword) and keyword.arg in _INDEX_KEYWORDS else None
+    if not isinstance(call, ast.Call) or named(tree, call.func) not in _PARALLEL:
+        return False
+    given = {each.arg: each.value for each in call.keywords}
+    match given.get("device_ids"), given.get("output_device", node):
+        case ast.List(elts=[_, *_]), ast.List() | ast.Name() | ast.Attribute() | ast.Constant(value=int()):
+            return True
+    return False
 
 
 # --- calls of cuda() ------------------------------------------------------------------------------------------------

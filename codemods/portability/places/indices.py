@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from codemods.portability._option_defaults import is_option_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["is_integer", "tensor_of_index"]
 
 _GET = "get_device"
-_OPTIONS = ("add_argument", "option")
 
 
 def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
@@ -51,21 +51,13 @@ def _integer_options(tree: SourceTree) -> frozenset[str]:
     found: set[str] = set()
     assigned = {node.attr for node in tree.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
     for node in tree.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OPTIONS:
+        if isinstance(node, ast.Call) and is_option_declared(node):
             given = {each.arg: each.value for each in node.keywords}
             kind, default = given.get("type"), given.get("default")
             is_number = isinstance(kind, ast.Name) and kind.id == "int"
             if is_number and isinstance(default, ast.Constant) and type(default.value) is int and "nargs" not in given:
-                found.add(_attribute(node, given.get("dest")))
+                found.add(option_attribute(node))
     return frozenset(found - assigned)
-
-
-def _attribute(option: ast.Call, dest: ast.expr | None) -> str:
-    """Return the attribute of an option: its ``dest``, or that of its first long name."""
-    names = [each.value for each in option.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    long = [name for name in names if name.startswith("--")] or names or [""]
-    given = dest.value if isinstance(dest, ast.Constant) else long[0].lstrip("-").replace("-", "_")
-    return str(given)
 
 
 def _values(tree: SourceTree) -> dict[str, list[ast.expr | None]]:

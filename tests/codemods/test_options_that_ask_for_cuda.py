@@ -1,0 +1,131 @@
+"""Code under options: what runs if none is given is ported, what the user asks for stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.model import PortTargets
+from devfix.sources import decode
+
+HEAD = "import argparse\n\nimport torch\n"
+DEVICE = 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+MIDDLE = """
+parser = argparse.ArgumentParser()
+parser.add_argument("--ngpu", type=int, default=1)
+parser.add_argument("--use-gpu", dest="use_gpu", type=int, default=1)
+parser.add_argument("--gpu-ids", type=str, default="0")
+parser.add_argument("--no-cuda", action="store_true")
+parser.add_argument("--cuda", action="store_true")
+parser.add_argument("--gpu", type=int)
+parser.add_argument("--cpu-only", dest="on_gpu", action="store_false")
+parser.add_argument("--gpus", type=int, default="1")
+parser.add_argument("--checked-gpu", type=int, default=1)
+args = parser.parse_args()
+args.checked_gpu = args.checked_gpu and torch.cuda.is_available()
+x = torch.ones(3)
+"""
+
+
+@pytest.fixture
+def ported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(text):
+        settings = Settings(root=".", select=("DEV811", "DEV812"), targets=PortTargets(("cpu", "cuda")))
+        outcome = fixpoint.apply([decode("train.py", (HEAD + MIDDLE + text).encode())], settings)
+        for change in outcome.patch.files:
+            after = change.new.decode()
+            assert after.startswith(HEAD)
+            return after.split("x = torch.ones(3)\n", 1)[1]
+        return text
+
+    return call
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "args.ngpu > 0",
+        "args.ngpu",
+        "args.use_gpu == 1",
+        "args.use_gpu == 1 and args.ngpu >= 1",
+        "not args.no_cuda",
+        "args.no_cuda is False",
+        "args.on_gpu and len(args.gpu_ids)",
+        "args.gpu is not None",
+        "args.gpu_ids != '-1'",
+    ],
+)
+def test_what_runs_if_no_option_is_given_is_ported(ported, test):
+    expected = test != "args.on_gpu and len(args.gpu_ids)"  # one half is no option alone
+
+    assert (ported(f"if {test}:\n    x = x.cuda()\n") == f"if {test}:\n    x = x.to(device)\n") is expected
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "args.cuda",
+        "args.ngpu > 1",
+        "args.use_gpu == 0",
+        "not args.no_cuda and torch.cuda.is_available()",
+        "args.gpus > 0",
+        "args.checked_gpu",
+        "args.gpu_of_others",
+        "args.cuda or args.gpu_of_others",
+    ],
+)
+def test_what_the_user_asks_for_stays(ported, test):
+    text = f"if {test}:\n    x = x.cuda()\n"
+
+    assert ported(text) == text
+
+
+def test_the_other_branch_is_the_one_that_runs(ported):
+    text = "if args.cuda:\n    x = x.cuda()\nelse:\n    x = x.cuda().half()\n"
+
+    assert ported(text) == text.replace("x.cuda().half()", "x.to(device).half()")
+
+
+def test_an_early_end_that_is_asked_for_does_not_guard_what_follows(ported):
+    text = "def main(x):\n    if args.no_cuda:\n        return x\n    return x.cuda()\nmain(x)\n"
+
+    assert ported(text) == text.replace("x.cuda()", "x.to(device)")
+
+
+def test_a_chosen_index_is_no_condition_on_cuda(ported):
+    text = "if args.gpu is not None:\n    torch.cuda.set_device(args.gpu)\n    x = x.cuda(args.gpu)\n"
+
+    assert ported(text) == (
+        "if args.gpu is not None:\n    if torch.cuda.is_available():\n        torch.cuda.set_device(args.gpu)\n"
+        "    x = x.cuda(args.gpu) if torch.cuda.is_available() else x\n"
+    )
+
+
+PARALLEL = "from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nmodel = nn.Linear(3, 2)\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("DDP(model, device_ids=[0])", "DDP(model, device_ids=[0] if torch.cuda.is_available() else None)"),
+        (
+            "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu], output_device=args.gpu)",
+            "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu] if torch.cuda.is_available() else None, "
+            "output_device=args.gpu if torch.cuda.is_available() else None)",
+        ),
+        (
+            "nn.SyncBatchNorm.convert_sync_batchnorm(model)",
+            "nn.SyncBatchNorm.convert_sync_batchnorm(model) if torch.cuda.is_available() else model",
+        ),
+        ("DDP(model)", "DDP(model)"),
+        ("DDP(model, device_ids=None)", "DDP(model, device_ids=None)"),
+        ("DDP(model, device_ids=args.ids)", "DDP(model, device_ids=args.ids)"),
+        ("nn.DataParallel(model, device_ids=[0])", "nn.DataParallel(model, device_ids=[0])"),
+        ("DDP(model, device_ids=[0]) if args.cuda else model", "DDP(model, device_ids=[0]) if args.cuda else model"),
+    ],
+)
+def test_what_only_modules_on_cuda_accept_is_given_to_them_only(ported, before, after):
+    assert ported(f"{PARALLEL}model = {before}\n") == f"{PARALLEL}model = {after}\n"

@@ -142,3 +142,48 @@ def test_a_tensor_of_a_checkpoint_keeps_its_device_when_a_part_is_written(met):
         """
 
     assert met(program) == []
+
+
+NETS = """
+from munch import Munch
+
+class Keyed(dict):
+    def __getattr__(self, name):
+        return self[name]
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.gamma = nn.Parameter(torch.ones(4))
+    def forward(self, x):
+        return x * self.gamma
+
+there = torch.ones(4, device="cuda")
+nets = {made}
+{moves}
+print(nets["a"](there))
+print(nets.b(there))
+"""
+
+
+@pytest.mark.parametrize(
+    "made", ["Munch(a=Net(), b=Net())", "Munch({'a': Net(), 'b': Net()})", "Keyed(a=Net(), b=Net())"]
+)
+@pytest.mark.parametrize(
+    "moves",
+    [
+        "_ = [nets[key].to('cuda') for key in nets]",
+        "for key in nets: nets[key] = nets[key].to('cuda')",
+        "for key in nets: nets[key] = prepare(nets[key])",
+        "for key, net in nets.items(): net.to('cuda')",
+    ],
+)
+def test_a_dictionary_with_attributes_iterates_over_its_keys(met, made, moves):
+    assert met(NETS.replace("{made}", made).replace("{moves}", moves)) == []
+
+
+@pytest.mark.parametrize("moves", ["for key in nets: print(key)", "nets['c'] = Net().cuda()"])
+def test_modules_of_a_dictionary_with_attributes_stay_where_they_are(met, moves):
+    text = NETS.replace("{made}", "Munch(a=Net(), b=Net())").replace("{moves}", moves)
+
+    assert met(text) == ["return x * self.gamma"]

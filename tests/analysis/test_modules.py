@@ -506,3 +506,20 @@ def test_methods_that_search_or_apply_compute_nothing_with_weights(met):
         """
 
     assert met(program) == []
+
+
+SCALAR = """
+class Scalar(nn.Module):
+    def __init__(self, start):
+        super().__init__()
+        self.constant = nn.Parameter(torch.tensor(start))
+    def forward(self):
+        return self.constant
+
+print(torch.clamp(Scalar({start})().exp(), min=0.0) * torch.ones(3, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(("start", "count"), [("1.0", 0), ("[1.0, 2.0, 3.0]", 1)])
+def test_a_parameter_without_dimensions_may_stay_on_the_cpu(met, start, count):
+    assert len(met(SCALAR.replace("{start}", start))) == count

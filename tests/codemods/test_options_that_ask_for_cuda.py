@@ -104,7 +104,9 @@ def test_a_chosen_index_is_no_condition_on_cuda(ported):
     )
 
 
-PARALLEL = "from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nmodel = nn.Linear(3, 2)\n"
+PARALLEL = (
+    "from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nmodel = nn.Linear(3, 2)\n"
+)
 
 
 @pytest.mark.parametrize(
@@ -113,8 +115,8 @@ PARALLEL = "from torch import nn\nfrom torch.nn.parallel import DistributedDataP
         ("DDP(model, device_ids=[0])", "DDP(model, device_ids=[0] if torch.cuda.is_available() else None)"),
         (
             "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu], output_device=args.gpu)",
-            "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu] if torch.cuda.is_available() else None, "
-            "output_device=args.gpu if torch.cuda.is_available() else None)",
+            "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu] if torch.cuda.is_available() else None"
+            + ", output_device=args.gpu if torch.cuda.is_available() else None)",
         ),
         (
             "nn.SyncBatchNorm.convert_sync_batchnorm(model)",

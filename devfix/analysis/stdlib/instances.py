@@ -21,6 +21,7 @@ from devfix.analysis.domain.values import (
     Number,
     Pointer,
     Tensor,
+    Text,
     TupleValue,
     Unknown,
     Value,
@@ -35,7 +36,11 @@ if TYPE_CHECKING:
 
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["InstanceObject", "item_by_method", "iterated", "sample_of"]
+__all__ = ["MAPPINGS", "InstanceObject", "item_by_method", "iterated", "sample_of"]
+
+MAPPINGS = frozenset(
+    {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "easydict.EasyDict", "addict.Dict"}
+)  # bases whose instances are dictionaries of their items
 
 _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
@@ -59,23 +64,32 @@ class InstanceObject(BatchPart, BatchSource):
         """Return ``__dict__``, what ``__getattr__`` returns, or an unknown value."""
         if name == "__dict__":
             return pointer
+        if name in _DICTIONARY_METHODS and self.cls is not None and self._is_mapping(interp):
+            return Builtin(pointer, name)  # the class of Python has it, before ``__getattr__`` is asked
         getter = find_member(interp, self.cls, "__getattr__") if self.cls is not None else None
         if isinstance(getter, Function):
             call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
             return interp.call(Bound(getter, pointer), [Const(name)], {}, call)
         if self.cls is not None and name in _MOVES and not _BARE.issuperset(external_bases(self.cls)):
             return Builtin(pointer, name)
-        if name in _DICTIONARY_METHODS and self.cls is not None and "?" not in external_bases(self.cls):
+        if name in _DICTIONARY_METHODS and (self.cls is None or "?" not in external_bases(self.cls)):
             return Builtin(pointer, name)  # of its ``__dict__``
         return Unknown(f"{self.name or 'object'}#{pointer.id}.{name}")
 
     def elements(self, interp: Interpreter, pointer: Pointer) -> list[Value] | None:
-        """Return the items of a named tuple, or the names of the attributes of an object that is not iterable."""
+        """Return the items of a named tuple, the keys of a mapping, or the names of another object's attributes."""
         if self.default_item is not None or not self.fields or not is_unrollable(interp, self.fields.values()):
             return None
         if is_named_tuple(interp, pointer):
             return list(self.fields.values())
-        return [Const(key) for key in self.fields] if self._is_plain(interp) else None
+        return [Const(key) for key in self.fields] if self._is_plain(interp) or self._is_mapping(interp) else None
+
+    def _is_mapping(self, interp: Interpreter) -> bool:
+        """Return whether the object is a namespace, or one of a class that iterates over keys as a dictionary does."""
+        if self.cls is None:
+            return True
+        bases = MAPPINGS.intersection(external_bases(self.cls))
+        return bool(bases) and find_member(interp, self.cls, "__iter__") is None
 
     def _is_plain(self, interp: Interpreter) -> bool:
         """Return whether a project object is not iterable; if it is iterated, it represents its ``vars()``."""
@@ -88,6 +102,8 @@ class InstanceObject(BatchPart, BatchSource):
         """Return an element of a named tuple, of what ``__iter__`` returns, or of a dataset."""
         if is_named_tuple(interp, pointer):
             return join(self.contents) if self.contents else UNKNOWN
+        if self._is_mapping(interp):
+            return Text()
         found = iterated(interp, self.cls, pointer, node, moved)
         if found is not None:
             return found

@@ -189,7 +189,8 @@ def _fill_parallel(
 def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     value = args[0] if args else keywords.get("data", UNKNOWN)
     device = value.device if isinstance(value, Tensor) else CPU if isinstance(value, Unknown) else UNKNOWN_DEVICE
-    return Tensor(device, (Origin("parameter"),))
+    is_scalar = isinstance(value, Tensor) and value.maybe_zero_dim
+    return Tensor(device, (Origin("parameter"),), maybe_zero_dim=is_scalar)
 
 
 OVERLAYS: dict[str, TransferFunction] = {

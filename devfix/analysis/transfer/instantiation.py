@@ -29,6 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.overlays import instance_kind
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.stdlib.instances import MAPPINGS
 from devfix.analysis.torch import data, library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
@@ -39,11 +40,6 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["enter_context", "instantiate", "instantiate_with_options", "new_instance"]
-
-
-_MAPPINGS = frozenset(
-    {"builtins.dict", "collections.OrderedDict", "collections.UserDict", "easydict.EasyDict", "addict.Dict"}
-)
 
 
 def instantiate(
@@ -66,7 +62,7 @@ def instantiate(
     constructor = find_member(interp, cls, "__init__")
     if isinstance(constructor, Function):
         interp.call(Bound(constructor, pointer), args, keywords, node)
-    elif any(name in _MAPPINGS for name in names):
+    elif any(name in MAPPINGS for name in names):
         items = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
     elif module_at(interp, pointer) is not None and names and names[0] != "torch.nn.Module":

@@ -115,8 +115,7 @@ PARALLEL = (
         ("DDP(model, device_ids=[0])", "DDP(model, device_ids=[0] if torch.cuda.is_available() else None)"),
         (
             "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu], output_device=args.gpu)",
-            "nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu] if torch.cuda.is_available() else None"
-            + ", output_device=args.gpu if torch.cuda.is_available() else None)",
+            f"nn.parallel.DistributedDataParallel(model, device_ids=[args.gpu] {ELSE}, output_device=args.gpu {ELSE})",
         ),
         (
             "nn.SyncBatchNorm.convert_sync_batchnorm(model)",

@@ -104,6 +104,7 @@ def test_a_chosen_index_is_no_condition_on_cuda(ported):
     )
 
 
+ELSE = "if torch.cuda.is_available() else None"
 PARALLEL = (
     "from torch import nn\nfrom torch.nn.parallel import DistributedDataParallel as DDP\nmodel = nn.Linear(3, 2)\n"
 )

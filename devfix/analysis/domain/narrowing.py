@@ -52,6 +52,7 @@ _SCALAR_TYPES = frozenset(
 )
 # Other classes of which no tensor is an instance
 _OTHER_TYPES = frozenset({"ndarray", "list", "tuple", "set", "dict", "Sequence", "Mapping", "Image", "Module"})
+_WITHOUT_ITEMS = frozenset({"ndarray", "Image", "Module"})  # those that hold no tensors under keys or indices
 
 
 def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
@@ -66,7 +67,9 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     if holds and not types <= _SCALAR_TYPES and types <= _SCALAR_TYPES | _OTHER_TYPES:
         options = alternatives(value)
         others = [option for option in options if not (is_known_tensor(interp, option))]
-        if 0 < len(others) < len(options):
+        if types <= _SCALAR_TYPES | _WITHOUT_ITEMS:
+            others = [Unknown() if isinstance(option, Tensor) else option for option in others]
+        if others and others != list(options):
             interp.bind(name, join(others))
     elif not holds and not tests_tensor:
         others = [option for option in alternatives(value) if not _is_of_type(interp, option, types)]
@@ -125,6 +128,8 @@ def _narrowed(interp: Interpreter, value: Value, is_tensor: bool) -> Value:
     if is_tensor and isinstance(value, Pointer):
         obj = interp.heap_object(value)
         return Tensor(_only_device(obj.devices)) if isinstance(obj, Opaque) else value
+    if is_tensor and isinstance(value, Unknown):
+        return Tensor(UNKNOWN_DEVICE)
     if not isinstance(value, Tensor) or (value.is_certain and not value.maybe_container):
         return value
     if is_tensor:
@@ -227,6 +232,13 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         _narrow_tensors(interp, test.value, partial(_if_cuda, holds))
         _narrow_modules(interp, test, holds)
         return
+    match test:
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[ast.Eq() | ast.Is()], comparators=[cls]
+        ) if holds:
+            same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
+            _narrow_type(interp, ast.copy_location(same, test), holds)
+            return
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         _narrow_device(interp, test, holds is isinstance(test.ops[0], ast.Eq))
     is_none = holds

@@ -1,5 +1,7 @@
 """Layers for graphs: node features, edge indices and weights are on one device."""
 
+from torch.nn import DataParallel as DataParallel
+
 # https://pytorch-geometric.readthedocs.io/en/latest/generated/torch_geometric.nn.conv.MessagePassing.html
 class MessagePassing(Module, weights=False): ...
 

@@ -237,6 +237,7 @@ class ReplaceExpression:
 class ReplaceStatement:
     """Replace the statement at ``statement`` by the simple statements of ``code``, each written as it is.
 
+    Without code, the statement goes with its line; ``pass`` takes its place where one must be.
     The comment after it, and its neighbours between semicolons, stay.  A compound statement with a comment inside is
     not replaced.
     """

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.portability._torch_names import is_guarded, must_ask_late, named, own_names
+from codemods.portability._guards import is_guarded
+from codemods.portability._torch_names import must_ask_late, named, own_names
 from devfix.model import Fix, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 

@@ -1,4 +1,4 @@
-"""The table of functions of ``torch.cuda`` (``cuda_api.toml``)."""
+"""The tables of functions of ``torch.cuda`` (``cuda_api.toml``), and of what has no equivalent."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["CudaFunction", "Namesake", "cuda_function", "cuda_functions"]
+__all__ = ["CudaFunction", "Namesake", "cuda_function", "cuda_functions", "is_feature", "without_equivalent"]
 
 _TABLE = Path(__file__).with_name("cuda_api.toml")
+_FEATURES = Path(__file__).with_name("cuda_only_packages.toml")
 _PREFIX = "torch.cuda."
 _OTHERS = ("accelerator", "xpu", "mps", "amp")
 
@@ -75,3 +76,15 @@ def cuda_function(name: str) -> CudaFunction | None:
 def _release(text: str) -> tuple[int, int]:
     major, minor = text.split(".")
     return int(major), int(minor)
+
+
+@lru_cache(maxsize=1)
+def without_equivalent() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the packages, and the names of PyTorch, that other devices have no equivalent of, with the reasons."""
+    rows = tomllib.loads(_FEATURES.read_text(encoding="utf-8"))
+    return rows["packages"], rows["names"]
+
+
+def is_feature(name: str) -> bool:
+    """Return whether a name of PyTorch belongs to a feature of CUDA without an equivalent, such as graphs."""
+    return name in without_equivalent()[1]

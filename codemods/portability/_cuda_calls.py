@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.portability._cuda_api import CudaFunction, cuda_function
-from codemods.portability._cuda_features import is_feature
-from codemods.portability._torch_names import indentation, is_guarded, named, stands_alone
+from codemods.portability._cuda_api import CudaFunction, cuda_function, is_feature
+from codemods.portability._guards import is_guarded
+from codemods.portability._torch_names import indentation, named, stands_alone
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
 

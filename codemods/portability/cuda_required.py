@@ -22,8 +22,8 @@ print(torch.ones(3))
 ```
 
 ## Fix safety
-There is no automatic fix. The author may have a reason, such as the time that a run would take. Delete the check when
-`devfix port` lists nothing else.
+Safe: with CUDA, the check does nothing. Without it, the program runs, which may take long. The check stays if the code
+behind it has no equivalent without CUDA, such as graphs and streams.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
@@ -31,17 +31,19 @@ There is no automatic fix. The author may have a reason, such as the time that a
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_features import refusals
+from codemods.portability._refusals import is_dropped, refusals
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
-from devfix.model import Finding, Severity
-from devfix.rules.rule import Rule, command_attributes
+from devfix.model import Finding, Fix, ReplaceStatement, Severity
+from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["RULE"]
 
-_REASON = "the program refuses to run without CUDA: delete the check when nothing else requires CUDA"
+_REASON = "the code behind it has no equivalent without CUDA"
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
@@ -50,6 +52,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
         if foreign_part(tree.path):
             continue
         for stmt in refusals(tree):
+            fixes = (_dropped(tree, stmt),) if is_dropped(tree, stmt) else ()
             yield Finding(
                 RULE.code,
                 RULE.name,
@@ -58,9 +61,13 @@ def detect(observations: Observations) -> Iterator[Finding]:
                 tree.span(stmt),
                 "without CUDA, the program ends here",
                 (tree.event("used", stmt, "checked here"),),
-                (),
-                _REASON,
+                fixes,
+                "" if fixes else _REASON,
             )
+
+
+def _dropped(tree: SourceTree, stmt: ast.stmt) -> Fix:
+    return Fix("let the program run without CUDA", (ReplaceStatement(tree.path, tree.span(stmt), ()),))
 
 
 __getattr__, __dir__ = command_attributes(__name__)
@@ -75,8 +82,21 @@ RULE = Rule(
     documentation=__doc__,
     detect=detect,
     error_families=("absent",),
-    fixable=False,
     default=False,
+    invalid=(
+        Example(
+            "an assertion",
+            _SETUP + 'assert torch.cuda.is_available(), "a GPU is required"\nprint(torch.ones(3))\n',
+            _SETUP + "print(torch.ones(3))\n",
+        ),
+        Example(
+            "a message and an exit",
+            _SETUP
+            + "def main():\n    if not torch.cuda.is_available():\n        print('no GPU')\n        sys.exit(1)\n"
+            "    print(torch.ones(3))\n\n\nmain()\n",
+            _SETUP + "def main():\n    print(torch.ones(3))\n\n\nmain()\n",
+        ),
+    ),
     valid=(
         _SETUP + 'if not torch.cuda.is_available():\n    print("this will take a while")\n',
         _SETUP + "def speed(x):\n    if not torch.cuda.is_available():\n        return None\n    return x.sum()\n",

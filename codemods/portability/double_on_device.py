@@ -41,7 +41,8 @@ import ast
 from collections.abc import Iterator
 
 from codemods.portability._double_values import is_double, moved_value
-from codemods.portability._torch_names import is_guarded, named
+from codemods.portability._guards import is_guarded
+from codemods.portability._torch_names import named
 from codemods.portability.double_before_cast import is_cast
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part

@@ -68,7 +68,10 @@ class _Plan:
             raise RewriteError("the statement contains a comment")
         newline = self._source.newline_near(statement.start)
         alone = not row.block.inline and len(row.statements) == 1
-        code = (newline + row.prefix if alone else "; ").join(edit.code)
+        if not edit.code and alone and len(row.block.rows) > 1:
+            self._splices.replace(row.top, row.bottom)
+            return
+        code = (newline + row.prefix if alone else "; ").join(edit.code or ("pass",))
         self._splices.replace(statement.start, statement.end, [NEWLINE.sub(newline, code)])
 
     def finish(self) -> None:

@@ -25,10 +25,31 @@ def reported(tmp_path, text: str):
         pytest.param("if not torch.cuda.is_available():\n    print('no')\n    sys.exit(1)\n", id="exit"),
     ],
 )
-def test_a_check_that_ends_the_program_is_listed(text, tmp_path):
+def test_a_check_that_ends_the_program_is_deleted(text, tmp_path):
+    file = SourceFile(str(tmp_path / "train.py"), (HEAD + text).encode(), HEAD + text + "print(1)\n")
+    (change,) = fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files
+    assert change.new.decode() == HEAD + "print(1)\n"
+
+
+def test_a_check_that_stands_alone_leaves_a_statement(tmp_path):
+    text = HEAD + "def check():\n    assert torch.cuda.is_available()\n\n\ncheck()\n"
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    (change,) = fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files
+    assert change.new.decode() == text.replace("assert torch.cuda.is_available()", "pass")
+
+
+def test_the_code_behind_a_check_is_ported_with_it(tmp_path):
+    text = HEAD + "def main():\n    assert torch.cuda.is_available()\n    print(torch.ones(3).cuda())\n\n\nmain()\n"
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    (change,) = fixpoint.apply([file], Settings(select=("DEV8",), root=str(tmp_path))).patch.files
+    assert "assert" not in change.new.decode() and ".cuda()" not in change.new.decode()
+
+
+def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
+    text = "assert torch.cuda.is_available()\ngraph = torch.cuda.CUDAGraph()\n"
     (resolution,) = reported(tmp_path, HEAD + text)
     assert not resolution.finding.fixes
-    assert "delete the check" in resolution.finding.reason
+    assert resolution.finding.reason == "the code behind it has no equivalent without CUDA"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from codemods.portability._cuda_api import cuda_function
-from codemods.portability._cuda_features import is_feature
+from codemods.portability._cuda_api import cuda_function, is_feature
 from codemods.portability._torch_names import imported_names, named
 from codemods.portability.places.cuda_places import CudaPlace, is_cuda_literal
 from devfix.syntax.tree import SourceTree

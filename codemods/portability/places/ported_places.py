@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from codemods.portability._torch_names import is_guarded, named
+from codemods.portability._guards import is_guarded
+from codemods.portability._torch_names import named
 from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
 from codemods.portability.places.cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
 from codemods.portability.places.typed_names import typed_names

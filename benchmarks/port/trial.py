@@ -65,8 +65,11 @@ class Trial:
 
     @property
     def is_proved(self) -> bool:
-        """Whether the ported program runs on the CPU, and computes the same as before on simulated CUDA."""
-        return self.is_valid and self.runs_on_cpu and self.status == "no-error"
+        """Whether the ported program runs on the CPU, and computes the same as before on simulated CUDA.
+
+        ``fixed``: the original meets an error there that it catches, the ported program does not, and all losses agree.
+        """
+        return self.is_valid and self.runs_on_cpu and self.status in ("no-error", "fixed")
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""

@@ -100,7 +100,7 @@ def _stores(node: ast.AST, name: str) -> bool:
     )
 
 
-@node_cache(8)  # consecutive findings are in the same function
+@node_cache(4096)
 def assigned_names(function: ast.AST) -> frozenset[str]:
     """Return the names that a function or module body binds, without its parameters."""
     found: set[str] = set()

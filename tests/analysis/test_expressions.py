@@ -161,3 +161,18 @@ FOLLOWED = "import data\ny = torch.ones(3){item} * data.load()\ntorch.cat([y, to
 def test_a_cpu_scalar_follows_what_it_is_combined_with(met):
     assert met(FOLLOWED.format(item="[0]")) == []
     assert met(FOLLOWED.format(item="")) == ["torch.cat([y, torch.ones(3).cuda()])"]
+
+
+def test_the_device_of_a_name_that_is_not_bound_is_no_choice_of_the_program(met):
+    program = """
+        def boxes(entry, has_masks):
+            if has_masks:
+                masks = torch.as_tensor(entry["masks"])
+            if not has_masks:
+                return torch.zeros(4, device=masks.device)
+
+        for entry in entries():
+            print(boxes(entry, unknown()) * torch.ones(4))
+        """
+
+    assert met(program) == []

@@ -104,3 +104,40 @@ def test_an_input_follows_the_parameters_of_one_of_several_modules(met):
 
 def test_an_input_that_follows_nothing_meets_the_module_on_the_cpu(met):
     assert met(MODULES.replace("MOVE", "x = x.cuda()")) == ["return self.layer(x)"]
+
+
+TESTED = """
+from other import something
+
+def one_hot(y, device=None):
+    if {test}:
+        device = y.device
+    c = torch.ones(3)
+    return c if device is None else c.to(device)
+
+print(one_hot(something(), device=torch.device("cuda")) + torch.ones(3, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(
+    "test", ["type(y) == torch.Tensor", "type(y) is torch.Tensor", "isinstance(y, torch.Tensor)", "torch.is_tensor(y)"]
+)
+def test_a_tensor_has_a_device(met, test):
+    assert met(TESTED.replace("{test}", test)) == []
+
+
+def test_what_may_be_an_array_is_one_where_a_test_says_so(analyse):
+    program = """
+        import numpy as np
+
+        def index(x):
+            if isinstance(x, np.ndarray):
+                return np.floor(x * 3)
+            return (x * 3).long()
+
+        for batch in unknown():
+            batch = batch.cuda()
+            index(batch["points"] if flag() else other(batch))
+        """
+
+    assert analyse(program).host_accesses == {}

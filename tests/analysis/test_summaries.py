@@ -27,3 +27,11 @@ def test_devices_tell_contexts_apart(analyse):
     observations = analyse(text + "y + torch.ones(3).cuda()\n")
 
     assert observations.mismatches == []
+
+
+def test_the_items_of_lists_tell_contexts_apart(analyse):
+    text = f"def f(items):\n{LONG}    return torch.stack(items)\nxs = [torch.ones(3) for _ in names()]\n"
+    text += "f([x.cuda() for x in xs])\n" * 4 + "y = f([x for x in xs])\n" * 4
+    observations = analyse(text + "y + torch.ones(3)\n")
+
+    assert observations.mismatches == []

@@ -35,6 +35,7 @@ from devfix.analysis.transfer import assignment, calls, conditions, functions, i
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
 from devfix.analysis.transfer.subscripts import subscript
+from devfix.syntax.bindings import assigned_names
 from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
@@ -61,7 +62,11 @@ def _name(interp: Interpreter, node: ast.Name) -> Value:
     value = interp.lookup(node.id)
     if value is not None:
         return value
-    return External(f"builtins.{node.id}") if node.id in _BUILTINS else Unknown(f"{node.id}")
+    if node.id in _BUILTINS:
+        return External(f"builtins.{node.id}")
+    function = interp.activation.function if interp.activation is not None else None
+    is_local = function is not None and node.id in assigned_names(function.node)
+    return Unknown() if is_local else Unknown(node.id)  # a local name is not bound on this path
 
 
 def _constant(interp: Interpreter, node: ast.Constant) -> Value:

@@ -115,8 +115,8 @@ def _place(interp: Interpreter, value: Value, depth: int) -> object:
             return frozenset(device for _, _, part in parts for device in part.devices)
         case Pointer() if depth < MOST_DEPTH:
             obj = interp.heap_object(value)
-            inner = {name: _place(interp, item, depth + 1) for name, item in obj.fields.items()}
-            return type(obj), obj.devices, frozenset(inner.values())
+            inner = frozenset(_place(interp, item, depth + 1) for item in obj.contents)
+            return type(obj), obj.devices, inner
     return type(value)
 
 

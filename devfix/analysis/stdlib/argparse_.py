@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
@@ -90,7 +92,8 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     type_ = keywords.get("type")
     default = keywords.get("default")
     device = value_by_name(interp, symbol)
-    if isinstance(device, DeviceValue) and not _lists_no_accelerator(interp, keywords.get("choices")):
+    is_possible = not _lists_no_accelerator(interp, keywords.get("choices")) and not _is_other_text(default)
+    if isinstance(device, DeviceValue) and is_possible:
         if type_ == External("builtins.int"):
             return Number(symbol)
         return device
@@ -115,6 +118,14 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
 
 
 _ACCELERATOR_WORDS = ("cuda", "gpu", "auto", "mps", "xpu", "npu", "tpu", "hpu", "acc")
+
+
+def _is_other_text(default: Value | None) -> bool:
+    """Return whether the default of an option is a text that names no device: ``"data/dev.txt"``."""
+    text = default.value if isinstance(default, Const) else None
+    if not isinstance(text, str) or not text or parse_device(text) is not None:
+        return False
+    return not any(word in text.lower() for word in _ACCELERATOR_WORDS) and not re.fullmatch(r"[\d,\s-]+", text)
 
 
 def _lists_no_accelerator(interp: Interpreter, choices: Value | None) -> bool:

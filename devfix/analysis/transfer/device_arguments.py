@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
@@ -39,7 +40,8 @@ __all__ = [
     "type_target",
 ]
 
-_DEVICE_WORDS = ("device", "dev", "gpu", "cuda", "rank")
+_DEVICE_WORDS = ("device", "gpu", "cuda", "rank")
+_SHORT = re.compile(r"(?:.*_)?dev\d*")  # but not the data for development: ``dev_dir``
 _DTYPE_WORDS = ("dtype", "precision", "weight_dtype", "float", "half")
 # Objects whose `device` is where a program works
 _SELECT_DEVICES = frozenset(
@@ -111,7 +113,8 @@ def device_by_symbol(symbol: str) -> Device | None:
     words = last.split("_")
     if "cpu" in words and {"cuda", "gpu"}.isdisjoint(words):
         return CPU
-    return ACCELERATOR if any(word in last for word in _DEVICE_WORDS) else UNKNOWN_DEVICE
+    is_device = any(word in last for word in _DEVICE_WORDS) or _SHORT.fullmatch(last)
+    return ACCELERATOR if is_device else UNKNOWN_DEVICE
 
 
 def _is_device_of_value(symbol: str) -> bool:

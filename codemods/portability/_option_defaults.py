@@ -1,4 +1,4 @@
-"""Tests of options of the command line, as they come out if no option is given."""
+"""Tests of options and flags, as they come out if no option is given and every parameter has its default."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from devfix.syntax.tree import SourceTree
+from devfix.syntax import project_flags
+from devfix.syntax.project_flags import UNKNOWN
+from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["is_option_declared", "option_attribute", "outcome_by_default"]
+__all__ = ["outcome_by_default"]
 
-_DECLARES = ("add_argument", "option")
-_UNKNOWN = object()
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_WORDS = ("cuda", "gpu")
 _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -22,94 +24,123 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.GtE: operator.ge,
     ast.Is: operator.is_,
     ast.IsNot: operator.is_not,
+    ast.In: lambda item, items: item in items,
+    ast.NotIn: lambda item, items: item not in items,
 }
 
 
 def outcome_by_default(tree: SourceTree, test: ast.expr) -> bool | None:
-    """Return how a test of options of the file comes out if none is given; ``None`` if it depends on anything else.
+    """Return how a test comes out by default; ``None`` if it depends on anything but options, flags and constants.
 
-    A test without an option has no such outcome.
+    A flag is a parameter for CUDA, by its name, and an attribute that keeps one.  Those that some call gives an answer
+    to a query for CUDA already follow the machine.
     """
-    if not any(_is_option(tree, node) for node in ast.walk(test)):
-        return None
     value = _value(tree, test)
-    return None if value is _UNKNOWN else bool(value)
-
-
-def _is_option(tree: SourceTree, node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in tree.derived(_defaults)
+    if value is UNKNOWN or not any(isinstance(node, (ast.Attribute, ast.Name)) for node in ast.walk(test)):
+        return None
+    return bool(value)
 
 
 def _value(tree: SourceTree, node: ast.expr) -> Any:
     match node:
         case ast.Constant(value=value):
             return value
+        case ast.Name(id=name):
+            return _value_of_parameter(tree, node, name)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return _value_of_own(tree, node, name)
         case ast.Attribute(attr=name):
-            return tree.derived(_defaults).get(name, _UNKNOWN)
+            return project_flags.current().options.get(name, UNKNOWN)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             value = _value(tree, operand)
-            return value if value is _UNKNOWN else not value
+            return value if value is UNKNOWN else not value
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
         case ast.BoolOp(op=op, values=values):
             found = [_value(tree, each) for each in values]
             decides = isinstance(op, ast.Or)
-            if any(each is not _UNKNOWN and bool(each) == decides for each in found):
+            if any(each is not UNKNOWN and bool(each) == decides for each in found):
                 return decides
-            return _UNKNOWN if any(each is _UNKNOWN for each in found) else not decides
+            return UNKNOWN if any(each is UNKNOWN for each in found) else not decides
         case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARISONS:
             sides = _value(tree, left), _value(tree, right)
-            if any(side is _UNKNOWN for side in sides):
-                return _UNKNOWN
+            if any(side is UNKNOWN for side in sides):
+                return UNKNOWN
             try:
                 return _COMPARISONS[type(op)](*sides)
             except TypeError:
-                return _UNKNOWN
-    return _UNKNOWN
+                return UNKNOWN
+    return UNKNOWN
 
 
-def _defaults(tree: SourceTree) -> dict[str, Any]:
-    """Return the values of options that nothing else in the file assigns, by the names of their attributes."""
-    found: dict[str, Any] = {}
-    stored = {node.attr for node in tree.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
-    for node in tree.nodes:
-        match node:
-            case ast.Call() if is_option_declared(node):
-                name = option_attribute(node)
-                found[name] = _default(node) if name not in found else _UNKNOWN
-            case ast.Call(func=ast.Attribute(attr="set_defaults"), keywords=keywords):
-                stored |= {keyword.arg for keyword in keywords if keyword.arg}
-    return {name: value for name, value in found.items() if name and name not in stored and value is not _UNKNOWN}
+def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
+    """Return the default of the parameter that a name is, if it is a flag that nothing else binds."""
+    function = next((outer for outer in tree.ancestors(node) if isinstance(outer, _FUNCTIONS)), None)
+    if function is None or not _is_flag(name):
+        return UNKNOWN
+    bound = (each for each in walk(function) if isinstance(each, ast.Name) and each.id == name)
+    if any(not isinstance(each.ctx, ast.Load) for each in bound):
+        return UNKNOWN
+    asked = project_flags.current().asked
+    return UNKNOWN if {name, _called_name(tree, function)} & asked else _default(function, name)
 
 
-def is_option_declared(node: ast.AST) -> bool:
-    """Return whether a call declares an option: ``parser.add_argument("--gpu", type=int)``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DECLARES
+def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
+    """Return the value of an attribute of an object that its constructor takes from a flag or an option.
+
+    A setter may assign it, too.
+    """
+    owner = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.ClassDef)), None)
+    found: Any = UNKNOWN
+    for function in owner.body if owner is not None else ():
+        for each in walk(function) if isinstance(function, _FUNCTIONS) else ():
+            if not isinstance(each, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or not _assigns(each, name):
+                continue
+            assert isinstance(function, _FUNCTIONS)
+            if not isinstance(each, ast.Assign) or not isinstance(each.value, (ast.Name, ast.Attribute)):
+                return UNKNOWN
+            if function.name != "__init__":
+                parameters = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
+                if {function.name, ast.unparse(each.value)} & project_flags.current().asked:
+                    return UNKNOWN
+                if not isinstance(each.value, ast.Name) or each.value.id not in parameters:
+                    return UNKNOWN
+                continue
+            if found is not UNKNOWN or (isinstance(each.value, ast.Attribute) and _is_own(each.value)):
+                return UNKNOWN
+            found = _value(tree, each.value)
+            if found is UNKNOWN:
+                return UNKNOWN
+    return found
 
 
-def option_attribute(declaration: ast.Call) -> str:
-    """Return the attribute of an option: its ``dest``, or that of its first long name; empty if it is computed."""
-    names = [each.value for each in declaration.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    long = [name for name in names if name.startswith("--")] or names or [""]
-    dest = next((keyword.value for keyword in declaration.keywords if keyword.arg == "dest"), None)
-    if dest is not None:
-        return str(dest.value) if isinstance(dest, ast.Constant) else ""
-    return long[0].lstrip("-").replace("-", "_")
+def _assigns(stmt: ast.Assign | ast.AugAssign | ast.AnnAssign, name: str) -> bool:
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]
+    return any(isinstance(target, ast.Attribute) and target.attr == name and _is_own(target) for target in targets)
 
 
-def _default(declaration: ast.Call) -> Any:
-    keywords = {keyword.arg: keyword.value for keyword in declaration.keywords}
-    if "default" in keywords:
-        value = _literal(keywords["default"])
-        kind = keywords.get("type")
-        is_kept = kind is None or (isinstance(kind, ast.Name) and kind.id == "str")
-        return value if is_kept or not isinstance(value, str) else _UNKNOWN
-    action = _literal(keywords["action"]) if "action" in keywords else "store"
-    return {"store_true": False, "store_false": True, "store": None}.get(str(action), _UNKNOWN)
+def _is_own(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _literal(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError):
-        return _UNKNOWN
+def _is_flag(name: str) -> bool:
+    return any(word in name.lower() for word in _WORDS)
+
+
+def _called_name(tree: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+    owner = tree.parents[function]
+    return owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
+
+
+def _default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Any:
+    """Return the default of a parameter if it is a truth value or a number."""
+    spec = function.args
+    positional = [*spec.posonlyargs, *spec.args]
+    defaults: list[tuple[ast.arg, ast.expr | None]] = [
+        *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
+        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+    ]
+    for argument, default in defaults:
+        if argument.arg == name and isinstance(default, ast.Constant) and isinstance(default.value, (bool, int)):
+            return default.value
+    return UNKNOWN

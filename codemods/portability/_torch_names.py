@@ -49,8 +49,14 @@ def _names(tree: SourceTree) -> _Names:
                 bound[name] = bound.get(name, 0) + 1
             case ast.ExceptHandler(name=str(name)):
                 bound[name] = bound.get(name, 0) + 1
+    if "torch" not in imported and "torch" not in bound and "*" in imported and _reads_torch(tree):
+        imported["torch"] = {"torch"}  # it comes from one of the modules whose names are all imported
     only = {name: next(iter(found)) for name, found in imported.items() if len(found) == 1 and name not in bound}
     return _Names({name: full for name, full in only.items() if full}, bound)
+
+
+def _reads_torch(tree: SourceTree) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "torch" for node in tree.nodes)
 
 
 def own_names(tree: SourceTree) -> dict[str, str]:

@@ -20,7 +20,7 @@ from devfix.engine.cache import Cache, MemoryCache, tool_version
 from devfix.engine.failures import Failure
 from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
-from devfix.engine.scan import Hazard, Place, Scan, scan_library, scan_program
+from devfix.engine.scan import Hazard, Place, Scan, asks_for_more, scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
@@ -209,7 +209,8 @@ def _cache_keys(space: Workspace, tasks: Sequence[Task]) -> dict[Task, str]:
     """Return the key of each task: of all on which it depends besides files."""
     from devfix.rules import plugins
 
-    common = digest(tool_version(), plugins.version(), space.models.content, repr(space.settings), os.getcwd())
+    flags = space.flags().text if asks_for_more(space.settings) else ""
+    common = digest(tool_version(), plugins.version(), space.models.content, repr(space.settings), os.getcwd(), flags)
     keys = {}
     for task in tasks:
         path, left_out = task

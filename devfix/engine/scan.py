@@ -25,6 +25,8 @@ from devfix.models.index import using
 from devfix.rules.levels import levelled
 from devfix.sources import SourceFile
 from devfix.sources.notebooks.cell_order import held_to_cells
+from devfix.syntax import project_flags
+from devfix.syntax.project_flags import NO_FLAGS
 from devfix.syntax.tree import SourceTree, text_of
 
 if TYPE_CHECKING:
@@ -38,6 +40,7 @@ __all__ = [
     "Identity",
     "Place",
     "Scan",
+    "asks_for_more",
     "entry_check",
     "identity",
     "position",
@@ -150,7 +153,8 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
                 return scan
         elif not _is_library(space, path, tree, scan.lookups):
             return scan
-        with using(space.models):
+        flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
+        with using(space.models), project_flags.using(flags):
             with_room(lambda: _analyse(space, scan, read, left_out, watch))
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
@@ -272,6 +276,11 @@ def syntax_problem(path: str, error: SyntaxError) -> Problem:
     if "async=" in (error.text or "").replace(" ", ""):
         hint = "`async` is a keyword since Python 3.7: write non_blocking="
     return Problem(path, message, error.lineno or 0, hint)
+
+
+def asks_for_more(settings: Settings) -> bool:
+    """Return whether rules are selected that do not run by default: those of ``devfix port``."""
+    return any(not rule.default for rule in _rules_in_force(settings))
 
 
 def _rules_in_force(settings: Settings) -> list[Rule]:

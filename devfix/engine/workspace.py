@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gc
 import os
 from bisect import bisect_right
@@ -23,6 +24,7 @@ from devfix.sources import SourceError, SourceFile
 from devfix.sources.digest import digest
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
 from devfix.syntax.node_caches import empty_node_caches
+from devfix.syntax.project_flags import ProjectFlags, flags_of
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["MOST_LOADED", "Workspace"]
@@ -51,6 +53,7 @@ class Workspace:
         self.changed: dict[str, str] = {}
         self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
         self._facts_of: dict[str, str] = {}  # the changed texts that they hold for
+        self._flags: ProjectFlags | None = None
 
     @cached_property
     def models(self) -> ModelIndex:
@@ -95,6 +98,7 @@ class Workspace:
     def copy(self) -> Workspace:
         """Return a workspace of the same files and cached results, whose files can be changed."""
         other = Workspace((), self.settings)
+        other._flags = self._flags
         other.given, other.names = dict(self.given), dict(self.names)
         other._read, other._trees, other._contents = self._read, dict(self._trees), self._contents
         return other
@@ -200,6 +204,17 @@ class Workspace:
             tree.release()
         empty_node_caches()
         gc.collect()
+
+    def flags(self) -> ProjectFlags:
+        """Return the options and flags of all given files, as they were at first."""
+        if self._flags is None:
+            trees = []
+            for file in self.given.values():
+                if any(word in file.text for word in ("cuda", "gpu", "add_argument", "device")):
+                    with suppress(SyntaxError, RecursionError):
+                        trees.append(ast.parse(file.text))
+            self._flags = flags_of(trees)
+        return self._flags
 
     def facts(self, path: str) -> DeviceFacts:
         """Return the device facts of a file and of those that it imports, shared by the files of its folder."""

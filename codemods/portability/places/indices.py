@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from codemods.portability._option_defaults import is_option_declared, option_attribute
+from devfix.syntax.project_flags import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["is_integer", "tensor_of_index"]
@@ -51,7 +51,7 @@ def _integer_options(tree: SourceTree) -> frozenset[str]:
     found: set[str] = set()
     assigned = {node.attr for node in tree.nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)}
     for node in tree.nodes:
-        if isinstance(node, ast.Call) and is_option_declared(node):
+        if isinstance(node, ast.Call) and is_declared(node):
             given = {each.arg: each.value for each in node.keywords}
             kind, default = given.get("type"), given.get("default")
             is_number = isinstance(kind, ast.Name) and kind.id == "int"

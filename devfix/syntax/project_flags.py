@@ -1,0 +1,141 @@
+"""Flags of a project: its command line's options if none is given, and parameters that callers give an answer for.
+
+All files are looked at: options are mostly declared in another file than the one that reads them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "is_declared", "option_attribute", "using"]
+
+_DECLARES = ("add_argument", "option")
+_WORDS = ("cuda", "gpu")
+_QUERY = "is_available"
+
+#: The value of an option whose value is not known.
+UNKNOWN = object()
+
+
+@dataclass(frozen=True)
+class ProjectFlags:
+    """The flags of some files.
+
+    Attributes:
+        options: values of the options that nothing else assigns, by their attributes: ``use_gpu`` of ``--use-gpu``.
+        asked: parameters, functions and classes to which a call passes what may be the answer to a query for CUDA.
+
+    """
+
+    options: Mapping[str, object] = field(default_factory=dict)
+    asked: frozenset[str] = frozenset()
+
+    @property
+    def text(self) -> str:
+        """Return all of them as text."""
+        return repr((sorted(self.options.items(), key=repr), sorted(self.asked)))
+
+
+NO_FLAGS = ProjectFlags()
+_active: ContextVar[ProjectFlags] = ContextVar("flags", default=NO_FLAGS)
+
+
+def current() -> ProjectFlags:
+    """Return the flags in use."""
+    return _active.get()
+
+
+@contextmanager
+def using(flags: ProjectFlags) -> Iterator[None]:
+    """Use flags within the context."""
+    token = _active.set(flags)
+    try:
+        yield
+    finally:
+        _active.reset(token)
+
+
+def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
+    """Return the flags of the syntax trees of all files of a project."""
+    found: dict[str, object] = {}
+    stored: set[str] = set()
+    asked: set[str] = set()
+    for file in files:
+        calls: list[ast.Call] = []
+        for node in ast.walk(file):
+            if isinstance(node, ast.Call):
+                calls.append(node)
+            elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and not _is_of_self(node):
+                stored.add(node.attr)
+        for call in calls:
+            if is_declared(call):
+                name, value = option_attribute(call), _default(call)
+                found[name] = value if found.get(name, value) == value else UNKNOWN
+            elif isinstance(call.func, ast.Attribute) and call.func.attr == "set_defaults":
+                stored |= {keyword.arg for keyword in call.keywords if keyword.arg}
+            else:
+                asked.update(_asked(call))
+    options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
+    return ProjectFlags(options, frozenset(asked))
+
+
+def _is_of_self(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _asked(call: ast.Call) -> Iterator[str]:
+    """Yield the parameters, or the function, that get what is no constant and may be an answer."""
+    for keyword in call.keywords:
+        if keyword.arg and any(word in keyword.arg.lower() for word in _WORDS) and _may_be_answer(keyword.value):
+            yield keyword.arg
+    if any(_may_be_answer(each) for each in call.args):
+        yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _may_be_answer(value: ast.expr) -> bool:
+    """Return whether a value may come from a query: it is one, or a name for a flag, but no attribute of an object."""
+    if isinstance(value, ast.Constant) or _is_flag_of_object(value):
+        return False
+    text = ast.unparse(value).lower()
+    return _QUERY in text or any(word in text for word in _WORDS)
+
+
+def _is_flag_of_object(value: ast.expr) -> bool:
+    return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)
+
+
+def is_declared(node: ast.AST) -> bool:
+    """Return whether a call declares an option: ``parser.add_argument("--gpu", type=int)``."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DECLARES
+
+
+def option_attribute(declaration: ast.Call) -> str:
+    """Return the attribute of an option: its ``dest``, or that of its first long name; empty if it is computed."""
+    names = [each.value for each in declaration.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    long = [name for name in names if name.startswith("--")] or names or [""]
+    dest = next((keyword.value for keyword in declaration.keywords if keyword.arg == "dest"), None)
+    if dest is not None:
+        return str(dest.value) if isinstance(dest, ast.Constant) else ""
+    return long[0].lstrip("-").replace("-", "_")
+
+
+def _default(declaration: ast.Call) -> object:
+    keywords = {keyword.arg: keyword.value for keyword in declaration.keywords}
+    if "default" in keywords:
+        value = _literal(keywords["default"])
+        kind = keywords.get("type")
+        is_kept = kind is None or (isinstance(kind, ast.Name) and kind.id == "str")
+        return value if is_kept or not isinstance(value, str) else UNKNOWN
+    action = _literal(keywords["action"]) if "action" in keywords else "store"
+    return {"store_true": False, "store_false": True, "store": None}.get(str(action), UNKNOWN)
+
+
+def _literal(node: ast.expr) -> object:
+    try:
+        return ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return UNKNOWN

@@ -1,4 +1,4 @@
-"""DEV811 under flags of other files: options and parameters that ask for CUDA by default ask for it on every machine."""
+"""DEV811 under flags of other files: those that are on by default ask for CUDA on every machine."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections import Counter
@@ -186,7 +187,8 @@ def _analyse(
         observations = analysis.analyse(scan.path, read, root, *common)
     else:
         facts = space.facts(scan.path)
-        observations = analysis.analyse_library(scan.path, read, root, left_out, *common, facts)
+        here = _present_places(space, scan.path, left_out)
+        observations = analysis.analyse_library(scan.path, read, root, here, *common, facts)
         if observations is not None:
             scan.files.update(map(os.path.abspath, facts.files(scan.path)))
             merge_lookups(observations.lookups, facts.lookups())
@@ -207,6 +209,16 @@ def _analyse(
     scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
     merge_lookups(scan.lookups, observations.lookups)
     scan.coverage = observations.coverage
+
+
+def _present_places(space: Workspace, path: str, places: frozenset[Place]) -> frozenset[Place]:
+    """Return functions of a file, whose lines are those of the given text, with their lines in the present text."""
+    here = os.path.abspath(path)
+    if here not in space.changed:
+        return places
+    tree = space.parse(path, space.changed[here])
+    lines = [node.lineno for node in tree.nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return frozenset((here, line) for line in lines if (here, space.given_line(path, line)) in places)
 
 
 def _targets(space: Workspace, scan: Scan, read: Reader) -> PortTargets:

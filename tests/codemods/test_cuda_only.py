@@ -131,7 +131,7 @@ REWRITES = [
     ),
     pytest.param(
         "from common import *\n\ntorch.manual_seed(1)\n\ndef f(x):\n    return Net(Variable(x).cuda())\n",
-        "import torch\nfrom common import *\n\ntorch.manual_seed(1)\n\ndef f(x):\n    "
+        "from common import *\n\ntorch.manual_seed(1)\n\ndef f(x):\n    "
         + DECLARED
         + "    return Net(Variable(x).to(device))\n",
         id="a-class-of-pytorch-from-a-module",

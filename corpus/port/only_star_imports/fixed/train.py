@@ -1,4 +1,3 @@
-import torch
 from common import *
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 

@@ -99,3 +99,31 @@ def test_a_mask_selects_values_and_moves_nothing(met):
     move = "x, mask = batch\n    x[mask > 0] = there[mask > 0].cpu()\n    print(x + there)"
 
     assert "print(x + there)" in met(_program(SEQUENCES["unknown"], move, "0"))
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        'batch.update({"z": there})',
+        "other = batch.copy()\n    for k in other: other[k] = other[k].to(device)",
+    ],
+)
+def test_other_keys_and_copies_are_not_moved(met, move):
+    assert met(_program(DICTIONARIES["unknown"], move, "'x'")) == ["print(batch['x'] + there)"]
+
+
+def test_items_that_a_loop_does_not_write_stay_where_they_are(met):
+    program = """
+        import sys
+        there = torch.ones(2, device="cuda")
+        d = {}
+        if sys.argv[1] == "a":
+            d["x"] = torch.ones(2)
+        else:
+            d["x"] = torch.ones(2, device="cuda")
+        for k in range(3):
+            d[k] = 1
+        print(d["x"] + there)
+        """
+
+    assert met(program) == ['print(d["x"] + there)']

@@ -282,8 +282,15 @@ def maybe_container_method(
         target = ast.copy_location(ast.Subscript(node.func.value, ast.Name("key", ast.Load()), ast.Store()), node)
         for added in args:
             obj = object_at(interp, added, DictObject)
-            interp.set_item(value, UNKNOWN, join(obj.contents) if obj is not None and obj.contents else UNKNOWN, target)
+            for key, item in obj.fields.items() if obj is not None else ():
+                interp.set_item(interp.evaluate(node.func.value), Const(key), item, target)
+            if obj is None or obj.default_item is not None:
+                rest = UNKNOWN if obj is None or obj.default_item is None else obj.default_item
+                interp.set_item(interp.evaluate(node.func.value), UNKNOWN, rest, target)
         return NONE
+    if name == "copy" and value.origins:  # another object: what is written to it does not change this one
+        place = node.lineno * 1_000 + node.col_offset
+        return replace(value, origins=tuple(replace(each, attribute_id=place) for each in value.origins))
     return None
 
 

@@ -39,7 +39,15 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["assign", "delete", "record_binding", "set_attribute", "set_item", "settle_items"]
+__all__ = [
+    "assign",
+    "containers",
+    "delete",
+    "record_binding",
+    "set_attribute",
+    "set_item",
+    "settle_items",
+]
 
 
 def assign(
@@ -274,10 +282,22 @@ def _replace_everywhere(interp: Interpreter, old: Value, new: Value) -> None:
         activation = activation.parent
 
 
-def settle_items(interp: Interpreter, name: str) -> None:
+def containers(interp: Interpreter, name: str) -> dict[int, Container]:
+    """Return the containers that a name may mean, by their identifiers."""
+    value = interp.lookup(name)
+    found = {}
+    for option in () if value is None else alternatives(value):
+        obj = object_at(interp, option, Container)
+        if isinstance(option, Pointer) and obj is not None:
+            found[option.id] = obj
+    return found
+
+
+def settle_items(interp: Interpreter, name: str, before: dict[int, Container]) -> None:
     """Leave a loop that sets items of a batch under its keys: what it moved on one path only has no known device.
 
-    A condition in the loop, or a caught error, chooses what can be moved, and usually all tensors can.
+    A condition in the loop, or a caught error, chooses what can be moved, and usually all tensors can.  ``before`` has
+    the containers as they were: items that the loop has not changed are left alone.
     """
     value = interp.lookup(name) if interp.alive else None
     options = () if value is None else alternatives(value)
@@ -287,11 +307,16 @@ def settle_items(interp: Interpreter, name: str) -> None:
             _replace_everywhere(interp, batch, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
     for option in options:
         obj = object_at(interp, option, Container)
-        if isinstance(option, Pointer) and obj is not None:
-            fields = {key: _settled(item) for key, item in obj.fields.items()}
-            rest = None if obj.default_item is None else _settled(obj.default_item)
-            if fields != obj.fields or rest != obj.default_item:
-                interp.now.update(option, fields=fields, default_item=rest)
+        if not isinstance(option, Pointer) or obj is None:
+            continue
+        old = before.get(option.id)
+        kept = old.fields if old is not None else {}
+        fields = {key: item if kept.get(key) == item else _settled(item) for key, item in obj.fields.items()}
+        rest = obj.default_item
+        if rest is not None and (old is None or old.default_item != rest):
+            rest = _settled(rest)
+        if fields != obj.fields or rest != obj.default_item:
+            interp.now.update(option, fields=fields, default_item=rest)
 
 
 def _settled(item: Value) -> Value:

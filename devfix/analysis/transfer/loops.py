@@ -34,6 +34,7 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """Execute a ``for``: for each element if they are known, else with a value that represents all of them."""
     iterable = interp.evaluate(stmt.iter)
     elements = iteration.elements(interp, iterable, stmt)
+    written = {name: assignment.containers(interp, name) for name in _written_by_key(stmt)}
     with _entered(interp) as loop:
         representative = None
         if elements is None:
@@ -45,8 +46,8 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
             if interp.alive:
                 _iterate(interp, stmt, value, loop)
     _leave(interp, stmt.orelse, loop)
-    for name in _written_by_key(stmt):
-        assignment.settle_items(interp, name)
+    for name, before in written.items():
+        assignment.settle_items(interp, name, before)
     interp.observe(LoopLeft(stmt))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.portability._device_choice import device_choice
-from codemods.portability._torch_names import must_ask_late, named, own_names
+from codemods.portability._torch_names import imports_torch, must_ask_late, named
 from devfix.model import Fix, PortTargets, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
@@ -40,7 +40,7 @@ def cuda_defaults(trees: Sequence[SourceTree], targets: PortTargets, is_library:
         if "cuda" not in tree.text:
             continue
         for name, node in sorted(_defaults(tree), key=lambda found: tree.span(found[1])):
-            reason = _NO_TORCH if own_names(tree).get("torch") != "torch" else _EARLY if is_early else ""
+            reason = _NO_TORCH if not imports_torch(tree) else _EARLY if is_early else ""
             if not reason and is_library:
                 reason = _UNREACHED
             yield CudaDefault(tree, node, name, None if reason else _fix(tree, node, targets), reason)

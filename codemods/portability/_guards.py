@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from codemods.portability._option_defaults import outcome_by_default
-from codemods.portability._refusals import is_dropped
+from codemods.portability._refusals import can_be_deleted
 from codemods.portability._torch_names import leaves
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["is_guarded", "tries_without"]
+__all__ = ["is_dropped", "is_guarded", "tries_without"]
 
+_INDEX = re.compile(r"(?:\w*_)?(?:gpus?|devices?|cuda|rank)(?:_ids?)?", re.IGNORECASE)
 _GUARD = re.compile(r"cuda|gpu|device|accelerator|nccl|\bhip|is_available|nvml", re.IGNORECASE)
 
 
@@ -23,6 +24,17 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
     ``opened`` has tests that any accelerator passes, and whether it runs their ``else``: code there does not depend on
     CUDA.  Neither does what runs if no option is given: ``if args.gpus > 0``, where that is the default.
     """
+    if _is_under_condition(tree, node, opened):
+        return True
+    return any(isinstance(each, ast.stmt) and _left_before(tree, each) for each in (node, *tree.ancestors(node)))
+
+
+def is_dropped(tree: SourceTree, stmt: ast.stmt) -> bool:
+    """Return whether a check that ends the program without CUDA goes: no condition or ``try`` is around it."""
+    return can_be_deleted(tree, stmt) and not _is_under_condition(tree, stmt, MappingProxyType({}))
+
+
+def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool]) -> bool:
     inner: ast.AST = node
     for outer in tree.ancestors(node):
         match outer:
@@ -39,10 +51,8 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
                     return True
             case ast.Try(body=body, handlers=[_, *_]) if isinstance(inner, ast.stmt) and inner in body:
                 return True
-        if isinstance(inner, ast.stmt) and _left_before(tree, inner):
-            return True
         inner = outer
-    return isinstance(inner, ast.stmt) and _left_before(tree, inner)
+    return False
 
 
 def _runs_by_default(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While, inner: ast.AST) -> bool:
@@ -60,31 +70,50 @@ def _index(values: list[ast.expr], inner: ast.AST) -> int:
 
 def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a condition is about devices, by its words or by those of what its names are assigned."""
-    if _is_comparison_with_none(test):
+    if _is_choice_of_index(tree, test):
         return False
     if _GUARD.search(tree.source(test)):
         return True
-    names = {each.id for each in walk(test) if isinstance(each, ast.Name)}
-    return bool(names & tree.derived(_device_flags))
+    return not tree.derived(_device_flags).isdisjoint(_names_in(test))
 
 
-def _is_comparison_with_none(test: ast.expr) -> bool:
-    """Return whether a test is ``args.gpu is not None``: it asks whether one is chosen, not whether there is one."""
+def _is_choice_of_index(tree: SourceTree, test: ast.expr) -> bool:
+    """Return whether a test is ``args.gpu is not None``: it asks whether one is chosen, not whether there is one.
+
+    If a query decides what the name is, it does ask whether there is one.
+    """
     match test:
-        case ast.Compare(left=ast.Name() | ast.Attribute(), ops=[ast.Is() | ast.IsNot()], comparators=[right]):
-            return isinstance(right, ast.Constant) and right.value is None
+        case ast.Compare(
+            left=(ast.Name() | ast.Attribute()) as left, ops=[ast.Is() | ast.IsNot()], comparators=[right]
+        ):
+            name = left.attr if isinstance(left, ast.Attribute) else left.id
+            is_none = isinstance(right, ast.Constant) and right.value is None
+            return is_none and bool(_INDEX.fullmatch(name)) and name not in tree.derived(_device_flags)
     return False
 
 
+def _names_in(node: ast.AST) -> set[str]:
+    return {
+        each.attr if isinstance(each, ast.Attribute) else each.id
+        for each in walk(node)
+        if isinstance(each, (ast.Name, ast.Attribute))
+    }
+
+
 def _device_flags(tree: SourceTree) -> frozenset[str]:
-    """Return the names that are assigned from a query for an accelerator, or for where a value is."""
-    return frozenset(
-        target.id
-        for node in tree.nodes
-        if isinstance(node, ast.Assign) and any(word in tree.source(node.value) for word in ("is_available", "is_cuda"))
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    )
+    """Return the names and attributes that a query for an accelerator, or for where a value is, decides."""
+    found: set[str] = set()
+    for node in tree.nodes:
+        if isinstance(node, ast.Assign):
+            conditions = [outer.test for outer in tree.ancestors(node) if isinstance(outer, ast.If)]
+            if any(_asks(tree, each) for each in (node.value, *conditions)):
+                found.update(name for target in node.targets for name in _names_in(target) if name != "self")
+    return frozenset(found)
+
+
+def _asks(tree: SourceTree, node: ast.expr) -> bool:
+    text = tree.source(node)
+    return "is_available" in text or "is_cuda" in text
 
 
 def _left_before(tree: SourceTree, stmt: ast.stmt) -> bool:

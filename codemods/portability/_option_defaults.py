@@ -49,6 +49,8 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
             return _value_of_parameter(tree, node, name)
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return _value_of_own(tree, node, name)
+        case ast.Attribute(value=ast.Attribute(attr="device")):
+            return UNKNOWN  # ``x.device.type`` is no option
         case ast.Attribute(attr=name):
             return project_flags.current().options.get(name, UNKNOWN)
         case ast.UnaryOp(op=ast.Not(), operand=operand):

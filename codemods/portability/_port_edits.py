@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._declared_device import Declarations, declare
 from codemods.portability._device_choice import accelerator_query, device_choice
-from codemods.portability._torch_names import indentation, own_names, stands_alone
+from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_places import CudaPlace, Kind
 from devfix.analysis import Observations
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
@@ -40,7 +40,7 @@ def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Porte
     declared = declare(tree, moves, choice, observations.trees, is_library=is_library)
     if declared.reason:
         return Ported(reason=declared.reason)
-    if len(moves) < len(places) and own_names(tree).get("torch") != "torch" and not declared.edits:
+    if len(moves) < len(places) and not imports_torch(tree) and not declared.edits:
         return Ported(reason="the file does not import torch by its name")
     edits = [*declared.edits]
     inner = {place for place in places if any(_contains(tree, other, place) for other in places)}

@@ -9,6 +9,7 @@ from devfix.syntax.tree import SourceTree
 
 __all__ = [
     "imported_names",
+    "imports_torch",
     "indentation",
     "leaves",
     "must_ask_late",
@@ -53,6 +54,17 @@ def _names(tree: SourceTree) -> _Names:
         imported["torch"] = {"torch"}  # it comes from one of the modules whose names are all imported
     only = {name: next(iter(found)) for name, found in imported.items() if len(found) == 1 and name not in bound}
     return _Names({name: full for name, full in only.items() if full}, bound)
+
+
+def imports_torch(tree: SourceTree) -> bool:
+    """Return whether a file has torch under its name everywhere: imported by the file, not by one of its functions."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    imports = (node for node in tree.nodes if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return own_names(tree).get("torch") == "torch" and any(
+        not any(isinstance(outer, functions) for outer in tree.ancestors(node))
+        for node in imports
+        if any((alias.asname or alias.name).partition(".")[0] in ("torch", "*") for alias in node.names)
+    )
 
 
 def _reads_torch(tree: SourceTree) -> bool:

@@ -22,8 +22,9 @@ print(torch.ones(3))
 ```
 
 ## Fix safety
-Safe: with CUDA, the check does nothing. Without it, the program runs, which may take long. The check stays if the code
-behind it has no equivalent without CUDA, such as graphs and streams.
+Safe: with CUDA, the check does nothing. Without it, the program runs, which may take long. The check stays under a
+condition on devices, such as a device that is asked for by name, if the file catches what it raises, and if something
+in the file has no equivalent without CUDA, such as graphs and streams.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
@@ -34,7 +35,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._refusals import is_dropped, refusals
+from codemods.portability._guards import is_dropped
+from codemods.portability._refusals import refusals
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, ReplaceStatement, Severity
@@ -43,7 +45,7 @@ from devfix.syntax.tree import SourceTree
 
 __all__ = ["RULE"]
 
-_REASON = "the code behind it has no equivalent without CUDA"
+_REASON = "other code relies on it, or has no equivalent without CUDA"
 
 
 def detect(observations: Observations) -> Iterator[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -53,6 +54,9 @@ __all__ = [
     "unparsable",
 ]
 
+_BUILDS = re.compile(
+    r"(?:^|/)(?:setup|noxfile|conftest|conf|test_\w+|\w+_test|versioneer)\.py$|(?:^|/)(?:tests?|docs?)/"
+)
 DEEP_ENOUGH = 8_000  # Python frames: the interpreter recurses with the program
 
 #: A function: the absolute path of its file, and its line.
@@ -243,7 +247,11 @@ def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, Lo
 
 
 def starts_any_program(space: Workspace, paths: Sequence[str]) -> bool:
-    """Return whether one of some files starts a program; files that cannot be parsed start none."""
+    """Return whether one of some files starts a program: no test, and no script that builds or documents a package.
+
+    Files that cannot be parsed start none.
+    """
+    paths = [path for path in paths if not _BUILDS.search(path.replace(os.sep, "/"))]
     guarded_first = sorted(paths, key=lambda path: "__main__" not in (space.text(path) or ""))
     for path in guarded_first:
         with suppress(SyntaxError, RecursionError):

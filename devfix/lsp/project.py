@@ -114,6 +114,7 @@ class Project:
                 self.space.take(path)
                 self._touch(path)
         if not self.whole:
+            self._assume_callers()
             return
         found = [
             path

@@ -69,8 +69,7 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
         for node in ast.walk(file):
             if isinstance(node, ast.Call):
                 calls.append(node)
-            elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load) and not _is_of_self(node):
-                stored.add(node.attr)
+            stored.update(_stored(node))
         for call in calls:
             if is_declared(call):
                 name, value = option_attribute(call), _default(call)
@@ -81,6 +80,24 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
                 asked.update(_asked(call))
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
     return ProjectFlags(options, frozenset(asked))
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """Yield the attributes that a node may set: by assignment, by name, in a class, or as a property."""
+    match node:
+        case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()) if not _is_of_self(node):
+            yield name
+        case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):
+            yield name
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            yield name
+        case ast.ClassDef(body=body):
+            for each in body:
+                if isinstance(each, (ast.Assign, ast.AnnAssign)):
+                    targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+                    yield from (target.id for target in targets if isinstance(target, ast.Name))
+                elif isinstance(each, ast.FunctionDef) and each.decorator_list:
+                    yield each.name
 
 
 def _is_of_self(node: ast.Attribute) -> bool:

@@ -49,7 +49,27 @@ def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
     text = "assert torch.cuda.is_available()\ngraph = torch.cuda.CUDAGraph()\n"
     (resolution,) = reported(tmp_path, HEAD + text)
     assert not resolution.finding.fixes
-    assert resolution.finding.reason == "the code behind it has no equivalent without CUDA"
+    assert resolution.finding.reason == "other code relies on it, or has no equivalent without CUDA"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    assert torch.cuda.is_available()\n    d = 'cuda'\nexcept AssertionError:\n    d = 'cpu'\n",
+        "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept AssertionError:\n    pass\n",
+        "def f(name):\n    if name == 'cuda':\n        assert torch.cuda.is_available()\n    return name\n",
+        "if not torch.cuda.is_available():\n    raise unittest.SkipTest('no GPU')\n",
+        "if not torch.cuda.is_available():\n    main_on_the_cpu()\n    sys.exit(0)\n",
+        "if not torch.cuda.is_available():\n    sys.exit(main_on_the_cpu())\n",
+        "if not torch.cuda.is_available():\n    # a comment\n    sys.exit(1)\n",
+        "if sys.argv[1:]:\n    pass\nelif not torch.cuda.is_available():\n    sys.exit(1)\n",
+        "import cupy\nassert torch.cuda.is_available()\n",
+        "assert torch.cuda.is_available()\nstream = torch.cuda.Stream()\n",
+    ],
+)
+def test_a_check_that_something_relies_on_stays(text, tmp_path):
+    file = SourceFile(str(tmp_path / "train.py"), (HEAD + text).encode(), HEAD + text)
+    assert fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files == ()
 
 
 @pytest.mark.parametrize(

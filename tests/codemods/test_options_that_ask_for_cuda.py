@@ -131,3 +131,30 @@ PARALLEL = (
 )
 def test_what_only_modules_on_cuda_accept_is_given_to_them_only(ported, before, after):
     assert ported(f"{PARALLEL}model = {before}\n") == f"{PARALLEL}model = {after}\n"
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        "gpu = 0 if torch.cuda.is_available() else None",
+        "gpu = None\nif torch.cuda.is_available():\n    gpu = 0",
+    ],
+)
+def test_an_index_that_a_query_decides_is_a_condition_on_cuda(ported, setting):
+    text = f"{setting}\nif gpu is not None:\n    x = x.cuda(gpu)\n"
+
+    assert ported(text) == text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "class Config:\n    ngpu = 1 if torch.cuda.is_available() else 0\n",
+        "setattr(args, 'ngpu', 0)\n",
+        "vars(args)['ngpu'] = 0\n",
+    ],
+)
+def test_an_option_that_something_else_may_set_is_not_known(ported, other):
+    text = f"{other}if args.ngpu > 0:\n    x = x.cuda()\n"
+
+    assert ported(text) == text

@@ -50,3 +50,8 @@ def test_a_file_that_cannot_be_parsed_starts_no_program(check):
 @pytest.mark.parametrize(("severity", "codes"), [(Severity.ERROR, []), (Severity.LATENT, ["DEV102", "DEV301"])])
 def test_a_severity_that_is_asked_for_holds(check, severity, codes):
     assert [code for code, _ in check({"lib.py": LIBRARY}, severity=severity)] == codes
+
+
+@pytest.mark.parametrize("name", ["setup.py", "tests/test_lib.py", "docs/conf.py"])
+def test_a_script_that_builds_or_tests_a_library_is_no_program(check, name):
+    assert check({"lib.py": LIBRARY, name: PROGRAM}) == [("DEV102", Severity.LATENT)]

@@ -135,6 +135,8 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             return CudaPlace(tree, node, pieces=(move_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
         case ast.Call(func=func) if _TYPED.fullmatch(named(tree, func)):
             return _constructed(tree, node)
+        case ast.Call() if is_computed_cuda(node):
+            return _literal(tree, node)
         case ast.Attribute() if _TYPED.fullmatch(named(tree, node)):
             return _stored_type(tree, node)
         case ast.Constant() | ast.JoinedStr() | ast.BinOp():
@@ -153,8 +155,8 @@ def _is_index_of_parallel(tree: SourceTree, node: ast.AST) -> bool:
         return False
     given = {each.arg: each.value for each in call.keywords}
     match given.get("device_ids"), given.get("output_device", node):
-        case ast.List(elts=[_, *_]), ast.List() | ast.Name() | ast.Attribute() | ast.Constant(value=int()):
-            return True
+        case ast.List(elts=[_, *_]), other:
+            return not (isinstance(node, ast.Constant) and node.value is None) and not isinstance(other, ast.IfExp)
     return False
 
 
@@ -371,12 +373,14 @@ def _names_of_devices(tree: SourceTree) -> frozenset[str]:
 
 
 def is_computed_cuda(node: ast.expr) -> bool:
-    """Return whether an expression is ``f"cuda:{rank}"`` or ``"cuda:" + str(rank)``."""
+    """Return whether an expression is ``f"cuda:{rank}"``, ``"cuda:" + str(rank)`` or ``"cuda:{}".format(rank)``."""
     first: ast.AST = node
     if isinstance(node, ast.JoinedStr) and node.values:
         first = node.values[0]
     elif isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Mod)):
         first = node.left
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        first = node.func.value
     return first is not node and isinstance(first, ast.Constant) and str(first.value).startswith("cuda:")
 
 

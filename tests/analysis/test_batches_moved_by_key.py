@@ -127,3 +127,15 @@ def test_items_that_a_loop_does_not_write_stay_where_they_are(met):
         """
 
     assert met(program) == ['print(d["x"] + there)']
+
+
+def test_results_that_a_loop_brings_to_the_host_are_not_on_the_accelerator(analyse):
+    program = """
+        import numpy as np
+        results = {"x": torch.ones(2, device="cuda"), "y": torch.ones(2, device="cuda")}
+        for k in open("keys").read().split():
+            results[k] = results[k].cpu().numpy()
+        np.array([results["x"], 1.0])
+        """
+
+    assert analyse(program).host_accesses == {}

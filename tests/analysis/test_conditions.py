@@ -384,3 +384,44 @@ def test_an_option_that_names_the_cpu_is_not(met, test):
     program = f"from other import place\n{SETUP}\nif {test}:\n    m(x.cuda())\n"
 
     assert met(program) == []
+
+
+CHOSEN = """
+class Options:
+    pass
+
+opt = Options()
+if {test}:
+    opt.device = torch.device({one})
+else:
+    opt.device = torch.device({other})
+
+class Detector:
+    def __init__(self, opt):
+        self.opt = opt
+        self.model = nn.Linear(4, 2).to(opt.device)
+        self.before = None
+    def run(self, images):
+        images = images.to(self.opt.device)
+        self.before = images
+        return self.model(self.before)
+
+detector = Detector(opt)
+for images in [torch.ones(2, 4), torch.ones(3, 4)]:
+    print(detector.run(images))
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "one", "other"),
+    [
+        ("gpus()[0] >= 0", "'cuda'", "'cpu'"),
+        ("gpus()[0] < 0", "'cpu'", "'cuda:0'"),
+        ("flags[0] and x", "'cuda'", "'cpu'"),
+    ],
+)
+def test_a_program_that_keeps_its_choice_in_an_attribute_is_followed_with_its_accelerator(met, test, one, other):
+    text = CHOSEN.replace("{test}", test).replace("{one}", one).replace("{other}", other)
+
+    assert met(text) == []
+    assert met(text.replace("images = images.to(self.opt.device)", "pass")) == ["return self.model(self.before)"]

@@ -231,10 +231,13 @@ def moves_item(old: Value, new: Value) -> bool:
 
 def _maybe_replaced(item: Value, value: Value) -> Value:
     """Return an item after a write under an unknown key: a tensor is elsewhere if the write meant it."""
-    written = [option for option in alternatives(value) if isinstance(option, Tensor)]
-    if isinstance(item, Tensor) and any(option.device != item.device for option in written):
+    if isinstance(item, Tensor) and any(_is_elsewhere(option, item) for option in alternatives(value)):
         return replace(item, device=UNKNOWN_DEVICE, origins=())
     return item
+
+
+def _is_elsewhere(value: Value, item: Tensor) -> bool:
+    return value.device != item.device if isinstance(value, Tensor) else isinstance(value, Unknown)
 
 
 def _part(rest: Value, name: str | None) -> Value:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis import lazy_caches, scopes
 from devfix.analysis.callers.attributes import kinds_with
 from devfix.analysis.domain import narrowing, path_conditions
+from devfix.analysis.domain.device_branches import branch_of_accelerator
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
@@ -96,6 +97,10 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         truth = True
     if truth is None and lazy_caches.is_filled(interp, stmt):
         truth = False
+    if truth is None and not interp.scenario.no_accelerator:
+        truth = branch_of_accelerator(stmt)
+        if truth is not None:
+            path_conditions.assume(interp, stmt.test, truth)
     if truth is not None:
         execute(interp, stmt.body if truth else stmt.orelse)
         return False

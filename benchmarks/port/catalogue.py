@@ -37,7 +37,8 @@ class Pair:
         stubs: modules that replace packages which are imported and hardly used: ``stubs/NAME.py`` if there is one,
             else ``stubs/anything.py``.
         max_steps: end each run after this many optimizer steps; 0: no limit.
-        held_out: whether the rules were not developed with the program: it was first ported after they were written.
+        held_out: the number of the set of programs that were first ported after the rules had been written: 1, and 2
+            for those chosen after the rules had been improved with the first ones; 0: the rules were developed with it.
 
     """
 
@@ -50,7 +51,7 @@ class Pair:
     folder: str = "."
     stubs: tuple[str, ...] = ()
     max_steps: int = 0
-    held_out: bool = False
+    held_out: int = 0
 
     @property
     def driver(self) -> Path:
@@ -63,10 +64,10 @@ class Pair:
         return str(Path(self.folder) / f"drive_{self.name}.py")
 
 
-def pairs(words: Iterable[str] = (), data: Path = DATA, *, held_out: bool | None = None) -> Iterator[Pair]:
+def pairs(words: Iterable[str] = (), data: Path = DATA, *, held_out: int | None = None) -> Iterator[Pair]:
     """Yield the pairs whose name contains one of the words; all without words.
 
-    ``held_out`` chooses one of the sets: False those that the rules were developed with, True the others, None both.
+    ``held_out`` chooses one of the sets; all, if it is None.
     """
     words = list(words)
     for entry in tomllib.loads(data.read_text(encoding="utf-8"))["pair"]:

@@ -83,8 +83,13 @@ def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
     bound = (each for each in walk(function) if isinstance(each, ast.Name) and each.id == name)
     if any(not isinstance(each.ctx, ast.Load) for each in bound):
         return UNKNOWN
-    asked = project_flags.current().asked
-    return UNKNOWN if {name, _called_name(tree, function)} & asked else _default(function, name)
+    flags = project_flags.current()
+    if {name, _called_name(tree, function)} & flags.asked:
+        return UNKNOWN
+    if name in flags.passed:
+        values = [flags.options.get(attribute, UNKNOWN) for attribute in flags.passed[name]]
+        return values[0] if all(value == values[0] for value in values) else UNKNOWN
+    return _default(function, name)
 
 
 def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:

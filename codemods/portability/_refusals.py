@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from codemods.portability._cuda_api import is_feature, without_equivalent
+from codemods.portability._option_defaults import outcome_by_default
 from codemods.portability._torch_names import leaves, named
 from devfix.syntax.tree import SourceTree, walk
 
@@ -74,10 +75,22 @@ def _kinds(node: ast.expr) -> list[ast.expr]:
 
 def _refuses(tree: SourceTree, stmt: ast.stmt) -> bool:
     match stmt:
+        case ast.Assert(test=ast.BoolOp(op=ast.Or(), values=[ast.UnaryOp(op=ast.Not(), operand=flag), test])):
+            return _asks(tree, test) and outcome_by_default(tree, flag) is True
         case ast.Assert(test=test):
             return _asks(tree, test)
-        case ast.If(test=ast.UnaryOp(op=ast.Not(), operand=test), body=[*before, last], orelse=[]) if _asks(tree, test):
-            return all(map(_is_told, before)) and _ends(last)
+        case ast.If(test=test, body=[*before, last], orelse=[]):
+            return _is_missing(tree, test) and all(map(_is_told, before)) and _ends(last)
+    return False
+
+
+def _is_missing(tree: SourceTree, test: ast.expr) -> bool:
+    """Return whether a test asks if CUDA is missing, perhaps with an option or flag that asks for it by default."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=query):
+            return _asks(tree, query)
+        case ast.BoolOp(op=ast.And(), values=[flag, ast.UnaryOp(op=ast.Not(), operand=query)]):
+            return _asks(tree, query) and outcome_by_default(tree, flag) is True
     return False
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 __all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "is_declared", "option_attribute", "using"]
 
@@ -27,17 +28,20 @@ class ProjectFlags:
 
     Attributes:
         options: values of the options that nothing else assigns, by their attributes: ``use_gpu`` of ``--use-gpu``.
+        passed: attributes that calls pass, by the parameter: ``cuda`` of ``Experiment(cuda=args.use_gpu)``.
         asked: parameters, functions and classes to which a call passes what may be the answer to a query for CUDA.
 
     """
 
     options: Mapping[str, object] = field(default_factory=dict)
+    passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
         """Return all of them as text."""
-        return repr((sorted(self.options.items(), key=repr), sorted(self.asked)))
+        passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
+        return repr((sorted(self.options.items(), key=repr), passed, sorted(self.asked)))
 
 
 NO_FLAGS = ProjectFlags()
@@ -64,6 +68,7 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
     found: dict[str, object] = {}
     stored: set[str] = set()
     asked: set[str] = set()
+    passed: dict[str, set[str]] = {}
     for file in files:
         calls: list[ast.Call] = []
         for node in ast.walk(file):
@@ -73,13 +78,23 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
         for call in calls:
             if is_declared(call):
                 name, value = option_attribute(call), _default(call)
-                found[name] = value if found.get(name, value) == value else UNKNOWN
+                found[name] = _either(found.get(name, value), value)
             elif isinstance(call.func, ast.Attribute) and call.func.attr == "set_defaults":
                 stored |= {keyword.arg for keyword in call.keywords if keyword.arg}
             else:
                 asked.update(_asked(call))
+                for keyword in call.keywords:
+                    if keyword.arg and _is_flag_of_object(keyword.value):
+                        passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
-    return ProjectFlags(options, frozenset(asked))
+    return ProjectFlags(options, {name: frozenset(each) for name, each in passed.items()}, frozenset(asked))
+
+
+def _either(one: object, other: object) -> object:
+    """Return the value of an option that two programs declare: what one of them asks for by default counts."""
+    if one == other:
+        return one
+    return True if isinstance(one, bool) and isinstance(other, bool) else UNKNOWN
 
 
 def _stored(node: ast.AST) -> Iterator[str]:
@@ -121,7 +136,7 @@ def _may_be_answer(value: ast.expr) -> bool:
     return _QUERY in text or any(word in text for word in _WORDS)
 
 
-def _is_flag_of_object(value: ast.expr) -> bool:
+def _is_flag_of_object(value: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)
 
 

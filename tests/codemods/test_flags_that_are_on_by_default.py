@@ -103,6 +103,19 @@ def test_an_option_of_another_file_counts(moved, default, count):
     assert moved("args", "args.gpu_mode", "Trainer(model, args)", options) == count
 
 
+@pytest.mark.parametrize(("default", "count"), [("True", 2), ("False", 0)])
+def test_an_option_that_is_passed_on_counts_more_than_the_default_of_the_parameter(moved, default, count):
+    options = OPTIONS.replace("{default}", default)
+
+    assert moved("use_gpu=False", "use_gpu", "Trainer(model, use_gpu=args.gpu_mode)", options) == count
+
+
+def test_an_option_that_one_of_two_programs_turns_on_is_on(moved):
+    options = OPTIONS.replace("{default}", "False") + OPTIONS.replace("{default}", "True")
+
+    assert moved("args", "args.gpu_mode", "Trainer(model, args)", options) == 2
+
+
 def test_an_option_that_is_assigned_again_is_not_known(moved):
     options = OPTIONS.replace("{default}", "True") + "args.gpu_mode = args.gpu_mode and torch.cuda.is_available()\n"
 

@@ -32,8 +32,8 @@ x = torch.ones(3)
 def ported(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def call(text):
-        settings = Settings(root=".", select=("DEV811", "DEV812"), targets=PortTargets(("cpu", "cuda")))
+    def call(text, *more):
+        settings = Settings(root=".", select=("DEV811", "DEV812", *more), targets=PortTargets(("cpu", "cuda")))
         outcome = fixpoint.apply([decode("train.py", (HEAD + MIDDLE + text).encode())], settings)
         for change in outcome.patch.files:
             after = change.new.decode()
@@ -158,3 +158,17 @@ def test_an_option_that_something_else_may_set_is_not_known(ported, other):
     text = f"{other}if args.ngpu > 0:\n    x = x.cuda()\n"
 
     assert ported(text) == text
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        "assert not args.ngpu or torch.cuda.is_available()\n",
+        "if args.ngpu and not torch.cuda.is_available():\n    raise Exception('no GPU')\n",
+    ],
+)
+def test_a_check_that_an_option_asks_for_by_default_goes(ported, check):
+    text = f"{check}x = x.cuda()\n"
+
+    assert ported(text, "DEV815") == "x = x.to(device)\n"
+    assert check.replace("args.ngpu", "args.cuda") in ported(text.replace("args.ngpu", "args.cuda"), "DEV815")

@@ -10,7 +10,7 @@ class Picture:
     MAX_IMAGE_PIXELS = 0
 
     def __init__(self, seed):
-        self.values = torch.rand(3, 64, 64, generator=torch.Generator().manual_seed(seed))
+        self.values = torch.rand(3, 64, 64, generator=torch.Generator().manual_seed(int(seed)))
 
     def convert(self, mode):
         return self.values

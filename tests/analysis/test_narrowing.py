@@ -141,3 +141,27 @@ def test_what_may_be_an_array_is_one_where_a_test_says_so(analyse):
         """
 
     assert analyse(program).host_accesses == {}
+
+
+TYPED = """
+def padded(x):
+    zeros = torch.zeros(3)
+    if isinstance(x, {name}):
+        zeros = zeros.cuda()
+    return x + zeros
+
+padded(torch.ones(3, device="{device}"))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "device", "count"),
+    [
+        ("torch.cuda.FloatTensor", "cuda", 0),
+        ("torch.cuda.FloatTensor", "cpu", 0),
+        ("torch.FloatTensor", "cpu", 1),
+        ("torch.FloatTensor", "cuda", 1),
+    ],
+)
+def test_a_typed_class_names_the_device(met, name, device, count):
+    assert len(met(TYPED.replace("{name}", name).replace("{device}", device))) == count

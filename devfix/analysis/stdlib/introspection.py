@@ -10,6 +10,7 @@ from devfix.analysis import attribute_stores
 from devfix.analysis.domain.narrowing import is_known_tensor
 from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
 from devfix.analysis.domain.values import (
+    ACCELERATOR,
     NONE,
     UNKNOWN,
     Bound,
@@ -121,7 +122,8 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Tensor):
         if not value.is_certain or value.maybe_container:
             return None
-        return name in ("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
+        is_typed = name.startswith("torch.") and name.endswith("Tensor") and name != "torch.Tensor"
+        return _is_of_typed_class(value, name) if is_typed else name == "torch.Tensor"
     if isinstance(value, TupleValue):
         return name in ("builtins.tuple", "collections.abc.Sequence", "typing.Sequence")
     if isinstance(value, Const) and name in _PLAIN_TYPES:
@@ -141,6 +143,15 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Pointer):
         return interp.heap_object(value).is_a(cls, name)
     return None
+
+
+def _is_of_typed_class(tensor: Tensor, name: str) -> bool | None:
+    """Return whether a tensor is a ``torch.cuda.FloatTensor``: the class names the device; its dtype is mostly meant."""
+    if not tensor.device.known:
+        return None
+    if name.startswith("torch.cuda.") != (tensor.device == ACCELERATOR):
+        return False
+    return name.rpartition(".")[2] in ("FloatTensor", "LongTensor") or None
 
 
 _NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "numbers.Number")

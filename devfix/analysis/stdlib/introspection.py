@@ -146,7 +146,7 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
 
 
 def _is_of_typed_class(tensor: Tensor, name: str) -> bool | None:
-    """Return whether a tensor is a ``torch.cuda.FloatTensor``: the class names the device; its dtype is mostly meant."""
+    """Return whether a tensor is a ``torch.cuda.FloatTensor``: it names the device; its dtype is mostly meant."""
     if not tensor.device.known:
         return None
     if name.startswith("torch.cuda.") != (tensor.device == ACCELERATOR):

@@ -251,7 +251,7 @@ def starts_any_program(space: Workspace, paths: Sequence[str]) -> bool:
 
     Files that cannot be parsed start none.
     """
-    paths = [path for path in paths if not _BUILDS.search(path.replace(os.sep, "/"))]
+    paths = [path for path in paths if not _BUILDS.search(_in_project(space, path))]
     guarded_first = sorted(paths, key=lambda path: "__main__" not in (space.text(path) or ""))
     for path in guarded_first:
         with suppress(SyntaxError, RecursionError):
@@ -296,6 +296,11 @@ def syntax_problem(path: str, error: SyntaxError) -> Problem:
     if "async=" in (error.text or "").replace(" ", ""):
         hint = "`async` is a keyword since Python 3.7: write non_blocking="
     return Problem(path, message, error.lineno or 0, hint)
+
+
+def _in_project(space: Workspace, path: str) -> str:
+    """Return a path within its project, with slashes."""
+    return os.path.relpath(os.path.abspath(path), os.path.abspath(space.root(path))).replace(os.sep, "/")
 
 
 def asks_for_more(settings: Settings) -> bool:

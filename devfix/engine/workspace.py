@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import gc
 import os
+import warnings
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -211,7 +212,8 @@ class Workspace:
             trees = []
             for file in self.given.values():
                 if any(word in file.text for word in ("cuda", "gpu", "add_argument", "device")):
-                    with suppress(SyntaxError, RecursionError):
+                    with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # about the text of the file
                         trees.append(ast.parse(file.text))
             self._flags = flags_of(trees)
         return self._flags

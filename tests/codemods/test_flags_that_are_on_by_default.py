@@ -130,3 +130,12 @@ def test_the_name_of_torch_may_come_with_all_names_of_a_module(tmp_path, monkeyp
 
     (change,) = fixpoint.apply(files, settings).patch.files
     assert "torch.ones(3).to(device)" in change.new.decode()
+
+
+def test_warnings_of_python_about_a_file_are_not_raised(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = 'import torch\npattern = "\\d"\nprint(torch.ones(3).cuda(), pattern)\n'
+    settings = Settings(root=".", select=("DEV811",), targets=PortTargets(("cpu", "cuda")))
+
+    (change,) = fixpoint.apply([decode("train.py", text.encode())], settings).patch.files
+    assert ".to(device)" in change.new.decode()

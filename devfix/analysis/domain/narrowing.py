@@ -83,6 +83,8 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
         else:
             options = tuple(option for option in options if not is_known_tensor(interp, option)) or options
         narrowed = [_narrowed(interp, option, tests_tensor and holds) for option in options]
+        if tests_tensor and holds and not text_of(test.func).endswith("hasattr"):  # a module has ``to``, too
+            narrowed = [Tensor(UNKNOWN_DEVICE) if isinstance(option, Unknown) else option for option in narrowed]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
 
@@ -128,8 +130,6 @@ def _narrowed(interp: Interpreter, value: Value, is_tensor: bool) -> Value:
     if is_tensor and isinstance(value, Pointer):
         obj = interp.heap_object(value)
         return Tensor(_only_device(obj.devices)) if isinstance(obj, Opaque) else value
-    if is_tensor and isinstance(value, Unknown):
-        return Tensor(UNKNOWN_DEVICE)
     if not isinstance(value, Tensor) or (value.is_certain and not value.maybe_container):
         return value
     if is_tensor:

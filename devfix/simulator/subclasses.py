@@ -81,10 +81,13 @@ def _unwatch() -> None:
 def _new(*args: Any, **options: Any) -> Any:
     """Replace ``Tensor.__new__``: C++ code cannot give the result of a dispatch mode another class.
 
-    Dynamo compares the signature with that of its own replacement, unless it is this one.
+    Dynamo compares the signature with that of its own replacement, unless it is this one.  ``torch.Tensor`` is an alias
+    of the default type (https://docs.pytorch.org/docs/stable/tensors.html#data-types).
     """
     cls, *rest = args
     made: Any = torch._C.TensorBase.__new__(Tensor, *rest, **options)
+    if state.legacy_default is not None and "device" not in options and not any(isinstance(x, Tensor) for x in rest):
+        put_tag(made, state.legacy_default)
     return made if cls is Tensor else made.as_subclass(cls)
 
 

@@ -182,9 +182,12 @@ def test_set_default_tensor_type(sim: Simulator) -> None:
     torch.set_default_tensor_type("torch.cuda.FloatTensor")
     try:
         assert torch.zeros(2).is_cuda and nn.Linear(2, 2).weight.is_cuda
+        assert all(each.is_cuda for each in (torch.Tensor([]), torch.Tensor(2, 3), torch.Tensor([1.0])))
+        assert torch.cat([torch.Tensor([]), torch.ones(2)]).is_cuda
+        assert not torch.FloatTensor([1.0]).is_cuda and not torch.Tensor(torch.FloatTensor([1.0])).is_cuda
     finally:
         torch.set_default_tensor_type("torch.FloatTensor")
-    assert not torch.zeros(2).is_cuda
+    assert not torch.zeros(2).is_cuda and not torch.Tensor([1.0]).is_cuda
 
 
 def test_checkpoints_carry_devices(sim: Simulator, tmp_path: Path) -> None:

@@ -44,7 +44,8 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
                     if inner is branch or (isinstance(branch, list) and inner in branch):
                         inner = outer
                         continue
-                if _tells_device(tree, test) and not _runs_by_default(tree, outer, inner):
+                is_choice = _runs_by_default(tree, outer, inner) or _needs_cuda_either_way(tree, outer)
+                if _tells_device(tree, test) and not is_choice:
                     return True
             case ast.BoolOp(values=values):
                 if any(_tells_device(tree, value) for value in values[: _index(values, inner)]):
@@ -62,6 +63,24 @@ def _runs_by_default(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While, in
         return False
     chosen = outer.body if outcome else outer.orelse
     return inner is chosen or (isinstance(chosen, list) and inner in chosen)
+
+
+def _needs_cuda_either_way(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While) -> bool:
+    """Return whether both branches move values to CUDA: the test asks how, not whether there is any.
+
+    ``if num_gpu > 1: net = DataParallel(net).cuda()``, and ``net = net.cuda()`` otherwise.
+    """
+    if not isinstance(outer, ast.If) or not outer.orelse or _asks(tree, outer.test):
+        return False
+    if not tree.derived(_device_flags).isdisjoint(_names_in(outer.test)):
+        return False
+    return all(
+        any(_moves_to_cuda(node) for stmt in block for node in walk(stmt)) for block in (outer.body, outer.orelse)
+    )
+
+
+def _moves_to_cuda(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
 
 
 def _index(values: list[ast.expr], inner: ast.AST) -> int:
@@ -107,8 +126,18 @@ def _device_flags(tree: SourceTree) -> frozenset[str]:
         if isinstance(node, ast.Assign):
             conditions = [outer.test for outer in tree.ancestors(node) if isinstance(outer, ast.If)]
             if any(_asks(tree, each) for each in (node.value, *conditions)):
-                found.update(name for target in node.targets for name in _names_in(target) if name != "self")
+                found.update(name for target in node.targets for name in _stored(target))
     return frozenset(found)
+
+
+def _stored(target: ast.expr) -> list[str]:
+    """Return the names and attributes that a target binds: ``cuda`` of ``args.cuda``."""
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return [name]
+        case ast.Tuple(elts=elts) | ast.List(elts=elts):
+            return [name for each in elts for name in _stored(each)]
+    return []
 
 
 def _asks(tree: SourceTree, node: ast.expr) -> bool:

@@ -84,7 +84,7 @@ def test_what_the_user_asks_for_stays(ported, test):
 
 
 def test_the_other_branch_is_the_one_that_runs(ported):
-    text = "if args.cuda:\n    x = x.cuda()\nelse:\n    x = x.cuda().half()\n"
+    text = "if args.cuda:\n    x = x.to('cuda')\nelse:\n    x = x.cuda().half()\n"
 
     assert ported(text) == text.replace("x.cuda().half()", "x.to(device).half()")
 
@@ -172,3 +172,19 @@ def test_a_check_that_an_option_asks_for_by_default_goes(ported, check):
 
     assert ported(text, "DEV815") == "x = x.to(device)\n"
     assert check.replace("args.ngpu", "args.cuda") in ported(text.replace("args.ngpu", "args.cuda"), "DEV815")
+
+
+@pytest.mark.parametrize("test", ["num_gpu > 1 and gpu_train", "settings['gpus'] > 1", "args.cuda"])
+def test_a_choice_between_two_moves_is_no_condition_on_cuda(ported, test):
+    text = f"if {test}:\n    x = x.double().cuda()\nelse:\n    x = x.cuda()\n"
+
+    assert ported(text) == text.replace(".cuda()", ".to(device)")
+
+
+@pytest.mark.parametrize("test", ["torch.cuda.is_available()", "use_cuda"])
+def test_a_query_is_a_condition_whatever_its_branches_do(ported, test):
+    text = (
+        f"use_cuda = torch.cuda.is_available()\nif {test}:\n    x = x.cuda()\nelse:\n    x = f(x.cuda)\n    g.cuda()\n"
+    )
+
+    assert ported(text) == text

@@ -12,8 +12,40 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["CudaFunction", "Namesake", "cuda_function", "cuda_functions", "is_feature", "without_equivalent"]
+__all__ = [
+    "CUDA_OBJECTS",
+    "EXTENSION_LOADERS",
+    "CudaFunction",
+    "Namesake",
+    "cuda_function",
+    "cuda_functions",
+    "is_feature",
+    "without_equivalent",
+]
 
+#: The functions that compile an extension.
+EXTENSION_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
+_STREAM = "streams exist with CUDA only: other devices must run this code without them"
+#: The functions and classes for what other devices do not have, with the reason why their calls stay, if one is told.
+CUDA_OBJECTS = {
+    "torch.cuda.Stream": _STREAM,
+    "torch.cuda.Event": "events exist with CUDA only: other devices can measure time with time.perf_counter()",
+    "torch.cuda.ExternalStream": _STREAM,
+    "torch.cuda.current_stream": _STREAM,
+    "torch.cuda.default_stream": _STREAM,
+    "torch.cuda.device": "it selects a CUDA device: other devices must run this code without it",
+    **dict.fromkeys(
+        (
+            "torch.cuda.stream",
+            "torch.cuda.graph",
+            "torch.cuda.CUDAGraph",
+            "torch.cuda.get_device_properties",
+            "torch.cuda.get_device_capability",
+            "torch.cuda.mem_get_info",
+        ),
+        "",
+    ),
+}
 _TABLE = Path(__file__).with_name("cuda_api.toml")
 _FEATURES = Path(__file__).with_name("cuda_only_packages.toml")
 _PREFIX = "torch.cuda."

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from codemods.portability._cuda_api import CudaFunction, cuda_function, is_feature
+from codemods.portability._cuda_api import CUDA_OBJECTS, CudaFunction, cuda_function, is_feature
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import indentation, named, stands_alone
+from codemods.portability._torch_names import indentation, named, prints, stands_alone
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
 
@@ -19,17 +19,7 @@ _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
 # A function for all devices, here with a type of CUDA.
 _DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
 _RENAMED_SINCE = (1, 4)  # https://github.com/pytorch/pytorch/releases/tag/v1.4.0
-_PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _USED = "its value is used, and no other device has one"
-_STREAM = "streams exist with CUDA only: other devices must run this code without them"
-_OBJECTS = {
-    "torch.cuda.Stream": _STREAM,
-    "torch.cuda.Event": "events exist with CUDA only: other devices can measure time with time.perf_counter()",
-    "torch.cuda.ExternalStream": _STREAM,
-    "torch.cuda.current_stream": _STREAM,
-    "torch.cuda.default_stream": _STREAM,
-    "torch.cuda.device": "it selects a CUDA device: other devices must run this code without it",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +206,7 @@ def _only_printed(tree: SourceTree, node: ast.AST, is_number: bool) -> bool:
                 name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
                 if name in ("round", "int", "float", "str"):
                     continue
-                return name in _PRINTS and isinstance(tree.parents[outer], ast.Expr)
+                return prints(outer) and isinstance(tree.parents[outer], ast.Expr)
             case _:
                 return False
     return False
@@ -236,8 +226,8 @@ def _renamed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | 
 
 
 def _reason(tree: SourceTree, call: ast.Call, function: CudaFunction) -> str:
-    if function.name in _OBJECTS:
-        return _OBJECTS[function.name]
+    if CUDA_OBJECTS.get(function.name):
+        return CUDA_OBJECTS[function.name]
     if isinstance(tree.parents[call], ast.Expr):
         return "its line has other statements, or the file does not name torch.cuda"
     return _USED

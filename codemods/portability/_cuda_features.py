@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_api import without_equivalent
+from codemods.portability._cuda_api import EXTENSION_LOADERS, without_equivalent
 from codemods.portability._guards import is_guarded, tries_without
 from codemods.portability._torch_names import named
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["cuda_features"]
 
-_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
 _EXTENSION = "an extension in CUDA is compiled here: other devices need the operation in PyTorch"
 
 
@@ -30,7 +29,7 @@ def cuda_features(tree: SourceTree) -> Iterator[tuple[ast.AST, str, str]]:
                     yield node, module, packages[module.partition(".")[0]]
             case ast.Call(func=func):
                 name = named(tree, func)
-                if name in _LOADERS and ".cu" in tree.source(node) and not is_guarded(tree, node):
+                if name in EXTENSION_LOADERS and ".cu" in tree.source(node) and not is_guarded(tree, node):
                     yield node, name, _EXTENSION
                 elif name in names and not is_guarded(tree, node):
                     yield node, name, names[name]

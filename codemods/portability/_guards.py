@@ -15,6 +15,7 @@ from devfix.syntax.tree import SourceTree, walk
 __all__ = ["is_dropped", "is_guarded", "tries_without"]
 
 _INDEX = re.compile(r"(?:\w*_)?(?:gpus?|devices?|cuda|rank)(?:_ids?)?", re.IGNORECASE)
+_LOOKUPS = ("int", "str", "get", "pop", "getenv", "parse_args")  # what they return was given from outside
 _GUARD = re.compile(r"cuda|gpu|device|accelerator|nccl|\bhip|is_available|nvml", re.IGNORECASE)
 
 
@@ -99,7 +100,7 @@ def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
 def _is_choice_of_index(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a test is ``args.gpu is not None``: it asks whether one is chosen, not whether there is one.
 
-    If a query decides what the name is, it does ask whether there is one.
+    If a query or a function, which may ask, decides what the name is, it does ask whether there is one.
     """
     match test:
         case ast.Compare(
@@ -107,7 +108,8 @@ def _is_choice_of_index(tree: SourceTree, test: ast.expr) -> bool:
         ):
             name = left.attr if isinstance(left, ast.Attribute) else left.id
             is_none = isinstance(right, ast.Constant) and right.value is None
-            return is_none and bool(_INDEX.fullmatch(name)) and name not in tree.derived(_device_flags)
+            decided = tree.derived(_device_flags) | tree.derived(_from_functions)
+            return is_none and bool(_INDEX.fullmatch(name)) and name not in decided
     return False
 
 
@@ -127,6 +129,16 @@ def _device_flags(tree: SourceTree) -> frozenset[str]:
             conditions = [outer.test for outer in tree.ancestors(node) if isinstance(outer, ast.If)]
             if any(_asks(tree, each) for each in (node.value, *conditions)):
                 found.update(name for target in node.targets for name in _stored(target))
+    return frozenset(found)
+
+
+def _from_functions(tree: SourceTree) -> frozenset[str]:
+    """Return the names and attributes that are assigned what a function returns: it may ask for an accelerator."""
+    found: set[str] = set()
+    for node in tree.nodes:
+        match node:
+            case ast.Assign(value=ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name))) if name not in _LOOKUPS:
+                found.update(each for target in node.targets for each in _stored(target))
     return frozenset(found)
 
 

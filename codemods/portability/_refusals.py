@@ -5,21 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_api import is_feature, without_equivalent
+from codemods.portability._cuda_api import CUDA_OBJECTS, EXTENSION_LOADERS, is_feature, without_equivalent
 from codemods.portability._option_defaults import outcome_by_default
-from codemods.portability._torch_names import leaves, named
+from codemods.portability._torch_names import leaves, named, prints
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["can_be_deleted", "refusals"]
 
-_PRINTS = ("print", "log", "debug", "info", "warning", "warn", "error", "critical", "write", "format")
-_LOADERS = ("torch.utils.cpp_extension.load", "torch.utils.cpp_extension.load_inline")
-#: What stays in a port, because other devices have no equivalent, besides the table's names.
-_KEPT = frozenset(
-    f"torch.cuda.{name}"
-    for name in "Stream ExternalStream Event current_stream default_stream stream device graph CUDAGraph "
-    "get_device_properties get_device_capability mem_get_info".split()
-)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def refusals(tree: SourceTree) -> Iterator[ast.stmt]:
@@ -53,24 +46,60 @@ def _has_no_equivalent(tree: SourceTree) -> bool:
                     return True
             case ast.Attribute() | ast.Name():
                 name = named(tree, node)
-                if name in _KEPT or name in _LOADERS or is_feature(name):
+                if name in CUDA_OBJECTS or name in EXTENSION_LOADERS or is_feature(name):
                     return True
     return False
 
 
 def _is_caught(tree: SourceTree, stmt: ast.stmt) -> bool:
-    """Return whether the file has a handler for the exception of a check."""
+    """Return whether the file has a handler for the exception of a check.
+
+    A handler for every exception counts if the program goes on after it, and its ``try`` calls what has the check.
+    """
     raised = {"AssertionError"} if isinstance(stmt, ast.Assert) else {"SystemExit"}
     for node in walk(stmt):
         if isinstance(node, ast.Raise) and node.exc is not None:
             made = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
             raised = {ast.unparse(made).rpartition(".")[2]}
-    handlers = (node.type for node in tree.nodes if isinstance(node, ast.ExceptHandler) and node.type is not None)
-    return any(ast.unparse(each).rpartition(".")[2] in raised for kind in handlers for each in _kinds(kind))
+    everything = {"BaseException"} if raised <= {"SystemExit"} else {"BaseException", "Exception"}
+    for node in tree.nodes:
+        if isinstance(node, ast.Try):
+            for handler in node.handlers:
+                kinds = _kinds(handler)
+                if not kinds.isdisjoint(raised):
+                    return True
+                goes_on = not leaves(handler.body[-1])
+                if not kinds.isdisjoint(everything) and goes_on and _calls_any(node.body, _callers(tree, stmt)):
+                    return True
+    return False
 
 
-def _kinds(node: ast.expr) -> list[ast.expr]:
-    return node.elts if isinstance(node, ast.Tuple) else [node]
+def _kinds(handler: ast.ExceptHandler) -> set[str]:
+    """Return the names of the exceptions that a handler catches; a bare ``except`` catches ``BaseException``."""
+    match handler.type:
+        case None:
+            return {"BaseException"}
+        case ast.Tuple(elts=elts):
+            return {ast.unparse(each).rpartition(".")[2] for each in elts}
+        case kind:
+            return {ast.unparse(kind).rpartition(".")[2]}
+
+
+def _callers(tree: SourceTree, stmt: ast.stmt) -> set[str]:
+    """Return the names of the functions and classes of the file that have a statement, or call what has it."""
+    definitions = [node for node in tree.nodes if isinstance(node, _DEFINITIONS)]
+    found = {outer.name for outer in tree.ancestors(stmt) if isinstance(outer, _DEFINITIONS)}
+    while found:
+        more = {each.name for each in definitions if each.name not in found and _calls_any(each.body, found)}
+        if not more:
+            break
+        found |= more
+    return found
+
+
+def _calls_any(block: list[ast.stmt], names: set[str]) -> bool:
+    calls = (node.func for stmt in block for node in walk(stmt) if isinstance(node, ast.Call))
+    return any((func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in names for func in calls)
 
 
 def _refuses(tree: SourceTree, stmt: ast.stmt) -> bool:
@@ -98,8 +127,7 @@ def _is_told(stmt: ast.stmt) -> bool:
     """Return whether a statement only tells why."""
     if not isinstance(stmt, ast.Expr) or not isinstance(stmt.value, ast.Call):
         return False
-    func = stmt.value.func
-    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _PRINTS
+    return prints(stmt.value)
 
 
 def _ends(stmt: ast.stmt) -> bool:

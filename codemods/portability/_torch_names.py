@@ -15,11 +15,13 @@ __all__ = [
     "must_ask_late",
     "named",
     "own_names",
+    "prints",
     "replaced_names",
     "stands_alone",
 ]
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+_PRINTS = ("print", "log", "debug", "info", "warning", "warn", "error", "critical", "write", "format")
 _EXITS = ("exit", "quit", "sys.exit", "os._exit")
 
 
@@ -136,3 +138,9 @@ def indentation(tree: SourceTree) -> str:
 
 def _leading(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
+
+
+def prints(call: ast.Call) -> bool:
+    """Return whether a call shows its arguments, or makes text of them, as ``print`` and the methods of loggers do."""
+    func = call.func
+    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _PRINTS

@@ -57,6 +57,10 @@ def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
     [
         "try:\n    assert torch.cuda.is_available()\n    d = 'cuda'\nexcept AssertionError:\n    d = 'cpu'\n",
         "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept AssertionError:\n    pass\n",
+        "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept Exception:\n    pass\n",
+        "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept:\n    pass\n",
+        "def f():\n    assert torch.cuda.is_available()\ndef g():\n    f()\ntry:\n    g()\nexcept Exception:\n    g\n",
+        "class A:\n def __init__(self):\n  assert torch.cuda.is_available()\ntry:\n    A()\nexcept (E, Exception):\n A\n",
         "def f(name):\n    if name == 'cuda':\n        assert torch.cuda.is_available()\n    return name\n",
         "if not torch.cuda.is_available():\n    raise unittest.SkipTest('no GPU')\n",
         "if not torch.cuda.is_available():\n    main_on_the_cpu()\n    sys.exit(0)\n",
@@ -70,6 +74,14 @@ def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
 def test_a_check_that_something_relies_on_stays(text, tmp_path):
     file = SourceFile(str(tmp_path / "train.py"), (HEAD + text).encode(), HEAD + text)
     assert fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files == ()
+
+
+def test_a_handler_that_ends_the_program_does_not_rely_on_a_check(tmp_path):
+    check = "def f():\n    assert torch.cuda.is_available()\n    return 1\n"
+    text = HEAD + check + "try:\n    f()\nexcept Exception as error:\n    print(error)\n    raise\n"
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    (change,) = fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files
+    assert "assert" not in change.new.decode()
 
 
 @pytest.mark.parametrize(

@@ -138,9 +138,10 @@ def test_what_only_modules_on_cuda_accept_is_given_to_them_only(ported, before, 
     [
         "gpu = 0 if torch.cuda.is_available() else None",
         "gpu = None\nif torch.cuda.is_available():\n    gpu = 0",
+        "gpu = get_rank_gpu(0)",
     ],
 )
-def test_an_index_that_a_query_decides_is_a_condition_on_cuda(ported, setting):
+def test_an_index_that_a_query_or_a_function_decides_is_a_condition_on_cuda(ported, setting):
     text = f"{setting}\nif gpu is not None:\n    x = x.cuda(gpu)\n"
 
     assert ported(text) == text

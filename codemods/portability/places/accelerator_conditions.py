@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from codemods.portability._cuda_calls import can_be_conditional
-from codemods.portability._torch_names import named
+from codemods.portability._torch_names import named, prints
 from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda, is_cuda_literal
 from codemods.portability.places.cuda_requirements import DEFAULT_TYPE, requirement
 from devfix.syntax.tree import SourceTree, walk
@@ -18,7 +18,6 @@ __all__ = ["AcceleratorCondition", "accelerator_conditions"]
 _AVAILABLE = "torch.cuda.is_available"
 _OF_TENSORS = frozenset("size shape dim ndim dtype detach view reshape new new_zeros new_ones numpy numel".split())
 _OTHERS = re.compile(r"\b(?:mps|xpu|npu|accelerator)\b")
-_PRINTS = ("print", "log", "debug", "info", "warning", "warn", "write", "format")
 _HARMLESS_KEYWORDS = ("pin_memory",)
 
 
@@ -298,8 +297,7 @@ def _is_harmless(tree: SourceTree, read: ast.expr) -> bool:
         if isinstance(outer, ast.keyword):
             return outer.arg in _HARMLESS_KEYWORDS
         if isinstance(outer, ast.Call):
-            func = outer.func
-            return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _PRINTS
+            return prints(outer)
         if isinstance(outer, ast.stmt):
             break
     return False

@@ -30,8 +30,8 @@ class Compose:
 
 sys.modules["PIL"] = types.ModuleType("PIL")
 sys.modules["PIL"].Image, sys.modules["PIL"].ImageFile = Picture, types.SimpleNamespace()
-import net  # noqa: E402
-from torchvision import transforms  # noqa: E402
+import net
+from torchvision import transforms
 
 transforms.Compose = Compose
 torch.manual_seed(0)
@@ -42,5 +42,5 @@ torch.save(net.vgg.state_dict(), "vgg_normalised.pth")
 sys.argv = [
     "train.py", "--content_dir", "content", "--style_dir", "style", "--vgg", "vgg_normalised.pth", "--max_iter", "3",
     "--batch_size", "1", "--n_threads", "0", "--save_model_interval", "2",
-]  # fmt: skip
+]
 runpy.run_path("train.py", run_name="__main__")

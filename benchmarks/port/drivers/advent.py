@@ -30,7 +30,7 @@ train = Options(
     LEARNING_RATE_D=1e-4, EARLY_STOP=1, MAX_ITERS=10, POWER=0.9, MULTI_LEVEL=True, LAMBDA_SEG_MAIN=1.0, LAMBDA_SEG_AUX=0.1,
     LAMBDA_ADV_MAIN=0.001, LAMBDA_ADV_AUX=0.0002, LAMBDA_ENT_MAIN=0.001, LAMBDA_ENT_AUX=0.0002, SAVE_PRED_EVERY=100, SNAPSHOT_DIR=".",
     TENSORBOARD_VIZRATE=100,
-)  # fmt: skip
+)
 for method in ("AdvEnt", "MinEnt"):
     train.DA_METHOD = method
     model = deeplabv2.ResNetMulti(deeplabv2.Bottleneck, [1, 1, 1, 1], 6, multi_level=True)

@@ -28,8 +28,8 @@ nesterov: True
 
 load = yaml.load
 yaml.load = lambda stream: load(stream, yaml.SafeLoader)  # as in PyYAML 5
-import graph  # noqa: E402, F401
-import model.agcn  # noqa: E402, F401
+import graph
+import model.agcn
 
 draw = np.random.RandomState(0)
 os.makedirs("runs", exist_ok=True)

@@ -17,7 +17,7 @@ def load_all(test_num=10):
     return train, test, 4, 20, {(user, item): 1.0 for user, item in train}
 
 
-import data_utils  # noqa: E402
+import data_utils
 
 data_utils.load_all = load_all
 torch.utils.data.DataLoader = Loader

@@ -2,7 +2,7 @@ import datetime
 import sys
 import types
 
-import _init_paths  # noqa: F401
+import _init_paths
 import torch
 
 
@@ -24,8 +24,8 @@ sys.modules["progress.bar"] = types.ModuleType("progress.bar")
 sys.modules["progress.bar"].Bar = Bar
 sys.modules["models.networks.DCNv2.dcn_v2"] = types.ModuleType("dcn_v2")  # an extension, not used by this model
 sys.modules["models.networks.DCNv2.dcn_v2"].DCN = None
-import main  # noqa: E402
-from models.networks import msra_resnet  # noqa: E402
+import main
+from models.networks import msra_resnet
 
 
 class Boxes(torch.utils.data.Dataset):
@@ -45,7 +45,7 @@ class Boxes(torch.utils.data.Dataset):
         return {
             "input": torch.randn(3, 64, 64), "hm": heat, "reg_mask": mask, "ind": torch.tensor([4 * 16 + 5, 9 * 16 + 9, 0, 0]),
             "wh": torch.rand(4, 2) * 8, "reg": torch.rand(4, 2),
-        }  # fmt: skip
+        }
 
 
 torch.manual_seed(0)
@@ -54,5 +54,5 @@ main.get_dataset = lambda name, task: Boxes
 options = main.opts().parse(
     ["ctdet", "--exp_id", "small", "--arch", "res_18", "--batch_size", "2", "--num_workers", "0", "--num_epochs", "1", "--print_iter", "1",
      "--head_conv", "16", "--val_intervals", "1"]
-)  # fmt: skip
+)
 main.main(options)

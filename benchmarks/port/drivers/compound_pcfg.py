@@ -18,7 +18,7 @@ def sentences(lengths, size):
         "source": rows, "other_data": others, "source_l": [length + 2 for length in lengths], "batch_l": [size] * len(lengths),
         "batch_idx": [size * each for each in range(len(lengths))], "vocab_size": [20], "word2idx": names,
         "idx2word": {each: name for name, each in names.items()},
-    }  # fmt: skip
+    }
 
 
 for name, lengths in (("train", [4, 5]), ("val", [4])):
@@ -27,4 +27,4 @@ for name, lengths in (("train", [4, 5]), ("val", [4])):
 train.main(train.parser.parse_args([
     "--train_file", "train.pkl", "--val_file", "val.pkl", "--save_path", "model.pt", "--z_dim", "4", "--t_states", "4", "--nt_states", "3",
     "--state_dim", "8", "--h_dim", "8", "--w_dim", "8", "--num_epochs", "2",
-]))  # fmt: skip
+]))

@@ -7,7 +7,7 @@ import train
 
 SIZES = {
     "image": 3, "pose_image": 1, "head": 3, "shape": 1, "agnostic": 22, "cloth": 3, "cloth_mask": 1, "parse_cloth": 3, "grid_image": 3,
-}  # fmt: skip
+}
 
 
 class People(torch.utils.data.Dataset):
@@ -52,5 +52,5 @@ for stage, height, width in (("GMM", 256, 192), ("TOM", 128, 64)):
     sys.argv = [
         "train.py", "--name", stage, "--stage", stage, "-j", "0", "-b", "2", "--fine_height", str(height), "--fine_width", str(width),
         "--keep_step", "2", "--decay_step", "0", "--display_count", "1", "--shuffle",
-    ]  # fmt: skip
+    ]
     train.main()

@@ -39,4 +39,4 @@ train.main([
     "--n_process_loader", "1", "--nGPU", "1", "--batchSizeGPU", "2", "--nEpoch", "1", "--sizeWindow", "5120", "--hiddenEncoder", "8",
     "--hiddenGar", "8", "--nPredicts", "3", "--negativeSamplingExt", "4", "--rnnMode", "linear", "--samplingType", "uniform",
     "--random_seed", "0", "--logging_step", "1", "--schedulerRamp", "2",
-])  # fmt: skip
+])

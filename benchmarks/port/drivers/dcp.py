@@ -37,8 +37,8 @@ def clouds(partition):
 for name in ("scipy", "scipy.spatial", "scipy.spatial.transform"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["scipy.spatial.transform"].Rotation = Rotation
-import data  # noqa: E402
-import main  # noqa: E402
+import data
+import main
 
 data.load_data = clouds
 os.makedirs("checkpoints", exist_ok=True)
@@ -46,5 +46,5 @@ torch.manual_seed(0)
 sys.argv = [
     "main.py", "--emb_nn", "dgcnn", "--emb_dims", "16", "--n_heads", "2", "--ff_dims", "16", "--batch_size", "2",
     "--test_batch_size", "2", "--epochs", "1", "--num_points", "32", "--cycle", "yes",
-]  # fmt: skip
+]
 main.main()

@@ -39,6 +39,6 @@ for discriminator, loss in (("double_gan", "ragan-ls"), ("patch_gan", "wgan-gp")
             "disc_loss": loss, "learn_residual": True, "norm_layer": "instance", "dropout": True,
         },
         "optimizer": {"name": "adam", "lr": 0.0001}, "scheduler": {"name": "linear", "start_epoch": 50, "min_lr": 1e-7},
-    }  # fmt: skip
+    }
     loaders = [torch.utils.data.DataLoader(Photos(), batch_size=1, shuffle=True, drop_last=True) for _ in range(2)]
     train.Trainer(config, *loaders).train()

@@ -25,8 +25,8 @@ class Writer:
 
 sys.modules["torch.utils.tensorboard"] = types.ModuleType("torch.utils.tensorboard")
 sys.modules["torch.utils.tensorboard"].SummaryWriter = Writer
-import torchaudio  # noqa: E402
-from diffwave import __main__, params  # noqa: E402
+import torchaudio
+from diffwave import __main__, params
 
 draw = np.random.RandomState(0)
 os.makedirs("sounds", exist_ok=True)

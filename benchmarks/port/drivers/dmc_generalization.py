@@ -58,14 +58,14 @@ def module(name, **content):
 module("env.wrappers", make_env=lambda **options: Environment(**options))
 module("video", VideoRecorder=Video)
 module("logger", Logger=Logger)
-import arguments  # noqa: E402
-import train  # noqa: E402
-import utils  # noqa: E402
+import arguments
+import train
+import utils
 
 utils.write_info = print
 sys.argv = [
     "train.py", "--algorithm", "curl", "--train_steps", "6", "--init_steps", "4", "--batch_size", "2", "--hidden_dim", "16",
     "--episode_length", "4", "--num_filters", "4", "--projection_dim", "8", "--num_shared_layers", "2", "--eval_mode", "none",
     "--eval_freq", "4", "--eval_episodes", "1", "--seed", "1",
-]  # fmt: skip
+]
 train.main(arguments.parse_args())

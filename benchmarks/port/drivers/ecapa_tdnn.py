@@ -35,7 +35,7 @@ dataLoader.train_loader = Speech
 sys.argv = [
     "trainECAPAModel.py", "--num_frames", "30", "--max_epoch", "2", "--batch_size", "2", "--n_cpu", "0", "--test_step", "5", "--C", "64",
     "--n_class", "3", "--save_path", "exps",
-]  # fmt: skip
+]
 try:
     runpy.run_path("trainECAPAModel.py", run_name="__main__")
 except SystemExit:

@@ -11,7 +11,7 @@ import torch
 sys.modules["config"] = types.ModuleType("config")
 vars(sys.modules["config"]).update(PATH=os.getcwd(), DATA_PATH=os.getcwd(), EPSILON=1e-8)
 collections.Iterable, np.Inf = collections.abc.Iterable, np.inf  # as in Python 3.6 and numpy 1
-from few_shot import core, datasets  # noqa: E402
+from few_shot import core, datasets
 
 
 class Images(torch.utils.data.Dataset):

@@ -10,14 +10,14 @@ def loader(dataset, input_size, batch_size, split="train"):
 
 
 torch.manual_seed(0)
-import dataloader  # noqa: E402
+import dataloader
 
 dataloader.dataloader = loader
-import main  # noqa: E402
+import main
 
 for kind in ("GAN", "WGAN_GP", "ACGAN", "BEGAN"):
     sys.argv = [
         "main.py", "--gan_type", kind, "--epoch", "1", "--batch_size", "4", "--input_size", "16", "--save_dir", "models",
         "--result_dir", "results", "--log_dir", "logs",
-    ]  # fmt: skip
+    ]
     main.main()

@@ -26,7 +26,7 @@ with open(os.path.join("config", "config.yaml"), "w", encoding="utf-8") as file:
     file.write(CONFIG)
 for speaker in range(4):
     np.save(os.path.join("train_tisv", f"speaker{speaker}.npy"), draw.rand(4, 8, 24).astype("float32"))
-import train_speech_embedder  # noqa: E402
+import train_speech_embedder
 
 torch.manual_seed(0)
 np.random.seed(0)

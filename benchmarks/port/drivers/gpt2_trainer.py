@@ -19,7 +19,7 @@ common = [
     "train", "--train_corpus", "corpus.train.txt", "--eval_corpus", "corpus.test.txt", "--vocab_path", "vocab.txt",
     "--seq_len", "12", "--layers", "1", "--heads", "2", "--dims", "16", "--batch_train", "2", "--batch_eval", "2",
     "--eval_steps", "2", "--save_steps", "2",
-]  # fmt: skip
+]
 for more in (["--total_steps", "3"], ["--total_steps", "4", "--use_grad_ckpt", "--from_pretrained", "model.pth"]):
     args = parser.parse_args(common + more)
     args.func(args)

@@ -61,9 +61,9 @@ def module(name, **content):
 module("torch.utils.tensorboard", SummaryWriter=Writer)
 module("einops", rearrange=rearrange)
 module("model.monotonic_align", maximum_path=path)
-import data  # noqa: E402
-import params  # noqa: E402
-import utils  # noqa: E402
+import data
+import params
+import utils
 
 torch.utils.data.DataLoader = Loader
 data.TextMelDataset = Speech
@@ -72,6 +72,6 @@ utils.save_plot = print
 for name, value in {
     "n_feats": 16, "n_enc_channels": 8, "filter_channels": 16, "filter_channels_dp": 16, "n_enc_layers": 1, "dec_dim": 8, "test_size": 1,
     "n_epochs": 2, "batch_size": 2, "out_size": 16,
-}.items():  # fmt: skip
+}.items():
     setattr(params, name, value)
 runpy.run_path("train.py", run_name="__main__")

@@ -17,9 +17,9 @@ with open("adj_mx.pkl", "wb") as file:
 sys.argv = [
     "train.py", "--device", "cuda:0", "--adjdata", "adj_mx.pkl", "--adjtype", "identity", "--gcn_bool", "--addaptadj",
     "--num_nodes", "5", "--nhid", "4", "--batch_size", "2", "--epochs", "2", "--print_every", "1",
-]  # fmt: skip
+]
 torch.nn.Conv1d = torch.nn.Conv2d  # as in PyTorch 1.2, where it accepted a kernel of two dimensions
-import train  # noqa: E402
+import train
 
 torch.manual_seed(0)
 np.random.seed(0)

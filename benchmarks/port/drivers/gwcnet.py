@@ -25,5 +25,5 @@ datasets.__datasets__["sceneflow"] = Pairs
 sys.argv = [
     "main.py", "--dataset", "sceneflow", "--datapath", ".", "--trainlist", "train.txt", "--testlist", "test.txt", "--maxdisp", "16",
     "--batch_size", "2", "--test_batch_size", "2", "--epochs", "1", "--lrepochs", "1:2", "--logdir", "logs", "--model", "gwcnet-gc",
-]  # fmt: skip
+]
 runpy.run_path("main.py", run_name="__main__")

@@ -1,6 +1,6 @@
 import logging
 
-import _init_paths  # noqa: F401
+import _init_paths
 import torch
 from core.function import train
 from core.loss import JointsMSELoss
@@ -21,7 +21,7 @@ def stage(branches, block):
     return Options(
         NUM_MODULES=1, NUM_BRANCHES=branches, BLOCK=block, NUM_BLOCKS=[1] * branches, NUM_CHANNELS=[8 * 2**i for i in range(branches)],
         FUSE_METHOD="SUM",
-    )  # fmt: skip
+    )
 
 
 class People(torch.utils.data.Dataset):
@@ -36,11 +36,11 @@ torch.manual_seed(0)
 logging.basicConfig(level=logging.INFO, format="%(name)s")
 extra = Options(
     FINAL_CONV_KERNEL=1, PRETRAINED_LAYERS=["*"], STAGE2=stage(2, "BASIC"), STAGE3=stage(3, "BASIC"), STAGE4=stage(4, "BASIC"),
-)  # fmt: skip
+)
 cfg = Options(
     MODEL=Options(NUM_JOINTS=5, INIT_WEIGHTS=False, PRETRAINED="", EXTRA=extra), GPUS=(0,), PRINT_FREQ=1, DEBUG=Options(DEBUG=False),
     LOSS=Options(USE_TARGET_WEIGHT=True),
-)  # fmt: skip
+)
 model = pose_hrnet.get_pose_net(cfg, is_train=True)
 model = torch.nn.DataParallel(model, device_ids=cfg.GPUS).cuda()
 criterion = JointsMSELoss(use_target_weight=cfg.LOSS.USE_TARGET_WEIGHT).cuda()

@@ -29,5 +29,5 @@ sys.argv = [
     "main.py", "--data", "graph/", "--epochs_gat", "2", "--epochs_conv", "2", "--get_2hop", "1", "--partial_2hop", "1",
     "--output_folder", "out/", "--batch_size_gat", "24", "--entity_out_dim", "4", "8", "--batch_size_conv", "24",
     "--valid_invalid_ratio_conv", "2", "--out_channels", "5",
-]  # fmt: skip
-import main  # noqa: E402, F401
+]
+import main

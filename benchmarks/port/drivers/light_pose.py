@@ -14,7 +14,7 @@ class People(torch.utils.data.Dataset):
             "image": torch.rand(3, 64, 64), "keypoint_mask": torch.ones(19, self.side, self.side),
             "paf_mask": torch.ones(38, self.side, self.side), "keypoint_maps": torch.rand(19, self.side, self.side),
             "paf_maps": torch.rand(38, self.side, self.side),
-        }  # fmt: skip
+        }
 
 
 torch.manual_seed(0)
@@ -23,4 +23,4 @@ train.train(
     "labels", "images", num_refinement_stages=1, base_lr=4e-5, batch_size=2, batches_per_iter=1, num_workers=0, checkpoint_path=None,
     weights_only=False, from_mobilenet=False, checkpoints_folder=".", log_after=1, val_labels="", val_images_folder="", val_output_name="",
     checkpoint_after=1000, val_after=1000,
-)  # fmt: skip
+)

@@ -59,10 +59,10 @@ module("six", PY2=False, string_types=(str,), text_type=str)
 module("six.moves")
 module("six.moves.urllib")
 module("six.moves.urllib.request", urlretrieve=None)
-import data  # noqa: E402
-import evaluation  # noqa: E402
-from data.dataset import Dataset, PairedDataset  # noqa: E402
-from data.example import Example  # noqa: E402
+import data
+import evaluation
+from data.dataset import Dataset, PairedDataset
+from data.example import Example
 
 
 class Pictures:

@@ -5,7 +5,7 @@ from types import SimpleNamespace as Options
 import torch
 
 sys.modules["dill"] = pickle
-from robustness import model_utils, train  # noqa: E402
+from robustness import model_utils, train
 
 
 class Net(torch.nn.Module):
@@ -14,7 +14,7 @@ class Net(torch.nn.Module):
         self.features = torch.nn.Sequential(
             torch.nn.Conv2d(3, 8, 3, 2, 1), torch.nn.BatchNorm2d(8), torch.nn.ReLU(), torch.nn.Conv2d(8, 16, 3, 2, 1), torch.nn.ReLU(),
             torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten(),
-        )  # fmt: skip
+        )
         self.classifier = torch.nn.Linear(16, 10)
 
     def forward(self, images):
@@ -34,5 +34,5 @@ args = Options(
     adv_train=1, adv_eval=1, epochs=1, out_dir=".", log_iters=1, lr=0.1, momentum=0.9, weight_decay=5e-4, step_lr=50, step_lr_gamma=0.1,
     custom_lr_multiplier=None, lr_interpolation="step", save_ckpt_iters=-1, mixed_precision=False, attack_steps=2, eps="0.5", constraint="2",
     use_best=1, attack_lr="0.1", random_restarts=0, random_start=0, custom_eps_multiplier=None,
-)  # fmt: skip
+)
 train.train_model(args, model, loaders)

@@ -25,6 +25,6 @@ miniimagenet_train.MiniImagenet = Tasks
 miniimagenet_train.args = Namespace(
     epoch=10000, n_way=2, k_spt=1, k_qry=2, imgsz=84, imgc=3, task_num=2, meta_lr=1e-3, update_lr=0.01, update_step=2,
     update_step_test=2,
-)  # fmt: skip
+)
 sys.argv = ["miniimagenet_train.py"]
 miniimagenet_train.main()

@@ -21,7 +21,7 @@ class Episodes:
                 torch.rand(self.size, len(support), 3, 32, 32), support.repeat(self.size, 1),
                 torch.rand(self.size, len(query), 3, 32, 32), query.repeat(self.size, 1),
                 torch.zeros(self.size, self.ways), torch.zeros(self.size),
-            )  # fmt: skip
+            )
 
 
 torch.manual_seed(0)
@@ -31,5 +31,5 @@ for network in ("ProtoNet", "ResNet"):
         "train.py", "--num-epoch", "1", "--train-shot", "2", "--val-shot", "2", "--train-query", "2", "--val-query", "2", "--train-way", "3",
         "--test-way", "3", "--network", network, "--head", "ProtoNet", "--dataset", "CIFAR_FS", "--episodes-per-batch", "2",
         "--save-path", "./experiments/small", "--eps", "0.1",
-    ]  # fmt: skip
+    ]
     runpy.run_path("train.py", run_name="__main__")

@@ -33,5 +33,5 @@ sys.argv = [
     "unsupervised.py", "--seed", "0", "--exp_path", "dumped", "--emb_dim", "8", "--dis_hid_dim", "8", "--dis_steps", "2",
     "--dis_most_frequent", "0", "--n_epochs", "1", "--epoch_size", "8", "--batch_size", "4", "--n_refinement", "1",
     "--dico_eval", "en-es.txt", "--src_emb", "wiki.en.vec", "--tgt_emb", "wiki.es.vec",
-]  # fmt: skip
+]
 runpy.run_path("unsupervised.py", run_name="__main__")

@@ -34,7 +34,7 @@ for name in ("pandas", "sklearn", "sklearn.model_selection"):
     sys.modules[name] = types.ModuleType(name)
 sys.modules["pandas"].DataFrame = Table
 sys.modules["sklearn.model_selection"].train_test_split = split
-import train  # noqa: E402
+import train
 
 folder = os.path.join("inputs", "dsb2018_96", "images")
 os.makedirs(folder, exist_ok=True)

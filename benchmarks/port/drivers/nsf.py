@@ -20,8 +20,8 @@ class Loader(torch.utils.data.DataLoader):
 
 
 sys.path.insert(0, os.getcwd())
-import tensorboardX  # noqa: E402
-from experiments import cutils  # noqa: E402
+import tensorboardX
+from experiments import cutils
 
 tensorboardX.SummaryWriter = Writer
 torch.utils.data.DataLoader = Loader  # the sampler's generator is on the CPU, which default CUDA tensors refuse since PyTorch 1.9
@@ -34,5 +34,5 @@ for seed, part in enumerate(("train", "val", "test")):
 sys.argv = [
     "uci.py", "--train_batch_size", "8", "--val_batch_size", "4", "--num_training_steps", "4", "--num_flow_steps", "2",
     "--hidden_features", "8", "--num_transform_blocks", "1", "--monitor_interval", "2",
-]  # fmt: skip
+]
 runpy.run_path(os.path.join("experiments", "uci.py"), run_name="__main__")

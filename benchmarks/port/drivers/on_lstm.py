@@ -16,5 +16,5 @@ for part, lines in (("train", 20), ("valid", 10), ("test", 3)):
 sys.argv = [
     "main.py", "--emsize", "8", "--nhid", "8", "--chunk_size", "4", "--nlayers", "2", "--epochs", "1", "--batch_size", "2",
     "--bptt", "40", "--wdrop", "0", "--log-interval", "1", "--save", "model.pt",
-]  # fmt: skip
+]
 runpy.run_path("main.py", run_name="__main__")

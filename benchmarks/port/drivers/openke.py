@@ -19,7 +19,7 @@ class Loader:
             yield {
                 "batch_h": draw.randint(0, 20, count), "batch_t": draw.randint(0, 20, count), "batch_r": relations,
                 "batch_y": labels, "mode": "normal",
-            }  # fmt: skip
+            }
 
 
 torch.manual_seed(0)

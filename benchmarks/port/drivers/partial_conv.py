@@ -50,5 +50,5 @@ tensorboardX.SummaryWriter = Writer
 sys.argv = [
     "train.py", "--batch_size", "2", "--max_iter", "3", "--image_size", "32", "--n_threads", "0", "--log_interval", "1",
     "--vis_interval", "5", "--save_dir", "saved", "--log_dir", "logs",
-]  # fmt: skip
+]
 runpy.run_path("train.py", run_name="__main__")

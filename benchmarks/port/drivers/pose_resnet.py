@@ -73,7 +73,7 @@ yaml.load = lambda stream: load(stream, yaml.SafeLoader)  # as in PyYAML 5
 module("easydict", EasyDict=Attributes)
 module("cv2", getAffineTransform=affine)
 module("dataset", mpii=People)
-import train  # noqa: E402
+import train
 
 os.makedirs("experiments", exist_ok=True)
 with open(os.path.join("experiments", "small.yaml"), "w", encoding="utf-8") as file:

@@ -46,7 +46,7 @@ module("torchvision.models.detection.backbone_utils")
 module("torchvision.models.detection", backbone_utils=sys.modules["torchvision.models.detection.backbone_utils"])
 module("torchvision.models", detection=sys.modules["torchvision.models.detection"], _utils=sys.modules["torchvision.models._utils"])
 module("torchvision", models=sys.modules["torchvision.models"])
-import data  # noqa: E402
+import data
 
 data.WiderFaceDetection = Faces
 data.cfg_mnet.update(pretrain=False, image_size=64, batch_size=2, epoch=2)

@@ -31,7 +31,7 @@ module("sklearn", __version__="0.24.0")
 module("sklearn.linear_model", LogisticRegression=Regression)
 module("sklearn.model_selection", StratifiedKFold=None)
 module("sklearn.metrics", f1_score=None, mean_squared_error=None)
-import senteval  # noqa: E402
+import senteval
 
 logging.basicConfig(level=logging.DEBUG)
 folder = os.path.join("data", "downstream", "SST", "binary")

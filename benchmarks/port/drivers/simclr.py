@@ -60,7 +60,7 @@ module("pandas", DataFrame=Table)
 module("thop", profile=profile, clever_format=lambda numbers: numbers)
 module("torchvision.models")
 module("torchvision.models.resnet", resnet50=Small)
-import utils  # noqa: E402
+import utils
 
 utils.CIFAR10Pair = Pairs
 torch.utils.data.DataLoader = Loader

@@ -22,13 +22,13 @@ torch.manual_seed(0)
 sys.argv = [
     "train.py", "cifar10", "cifar_resnet20", "small", "--batch", "4", "--epochs", "1", "--noise_sd", "0.25", "--workers", "0",
     "--print-freq", "1",
-]  # fmt: skip
-import train  # noqa: E402
+]
+import train
 
 train.get_dataset = lambda name, split: Images(split)
 train.main()
 
-import core  # noqa: E402
+import core
 
 core.binom_test = lambda count, number, p: 1.0 / number
 net = train.get_architecture("cifar_resnet20", "cifar10")

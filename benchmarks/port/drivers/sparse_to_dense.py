@@ -44,9 +44,9 @@ module("torchvision", models=sys.modules["torchvision.models"])
 sys.argv = [
     "main.py", "--modality", "rgbd", "--num-samples", "100", "--decoder", "upproj", "--criterion", "l2", "--no-pretrain",
     "--workers", "0", "--epochs", "1", "--batch-size", "2", "--print-freq", "1",
-]  # fmt: skip
-import main  # noqa: E402
-from dataloaders import nyu_dataloader  # noqa: E402
+]
+import main
+from dataloaders import nyu_dataloader
 
 nyu_dataloader.NYUDataset = Rooms
 main.utils.cmap = lambda depth: np.stack([depth] * 4, axis=-1)

@@ -5,8 +5,8 @@ import numpy as np
 import torch
 
 sys.path[1:1] = ["../utils", "../transformer", "../solver", "../data"]
-import data  # noqa: E402
-import train  # noqa: E402
+import data
+import train
 
 torch.manual_seed(0)
 draw = np.random.RandomState(0)
@@ -27,4 +27,4 @@ train.main(train.parser.parse_args([
     "--train-json", "train.json", "--valid-json", "valid.json", "--dict", "words.txt", "--d_input", "10", "--n_layers_enc", "1",
     "--n_layers_dec", "1", "--n_head", "2", "--d_k", "8", "--d_v", "8", "--d_model", "16", "--d_inner", "32", "--d_word_vec", "16",
     "--pe_maxlen", "100", "--epochs", "2", "--batch-size", "2", "--num-workers", "0", "--print-freq", "1", "--warmup_steps", "10",
-]))  # fmt: skip
+]))

@@ -41,7 +41,7 @@ def module(name, **content):
 module("cfg", parse_cfg=None)
 module("env", make_env=Environment)
 module("logger", Logger=Logger)
-import train  # noqa: E402
+import train
 
 for modality, shape in (("state", (5,)), ("pixels", (9, 84, 84))):
     train.train(types.SimpleNamespace(
@@ -51,4 +51,4 @@ for modality, shape in (("state", (5,)), ("pixels", (9, 84, 84))):
         min_std=0.05, temperature=0.5, momentum=0.1, std_schedule="linear(0.5, 0.05, 10)", horizon_schedule="linear(1, 2, 10)",
         batch_size=3, lr=1e-3, reward_coef=0.5, value_coef=0.1, consistency_coef=2, rho=0.5, grad_clip_norm=10, update_freq=2, tau=0.01,
         per_alpha=0.6, per_beta=0.4, eval_freq=12, eval_episodes=1,
-    ))  # fmt: skip
+    ))

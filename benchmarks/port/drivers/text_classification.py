@@ -25,4 +25,4 @@ class Text:
 
 torch.manual_seed(0)
 load_data.load_dataset = lambda: (Text, 50, torch.rand(50, 300), [Batch()], [Batch()], [Batch()])
-import main  # noqa: E402, F401
+import main

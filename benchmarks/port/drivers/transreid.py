@@ -7,11 +7,11 @@ import torch
 
 sys.modules["torch._six"] = types.ModuleType("torch._six")  # as in PyTorch 1.8
 sys.modules["torch._six"].container_abcs = collections.abc
-from loss import make_loss  # noqa: E402
-from model import make_model  # noqa: E402
-from processor import processor  # noqa: E402
-from solver import make_optimizer  # noqa: E402
-from solver.scheduler_factory import create_scheduler  # noqa: E402
+from loss import make_loss
+from model import make_model
+from processor import processor
+from solver import make_optimizer
+from solver.scheduler_factory import create_scheduler
 
 torch.manual_seed(0)
 cfg = Options(
@@ -27,7 +27,7 @@ cfg = Options(
         CENTER_LR=0.5, CENTER_LOSS_WEIGHT=0.0005, LOG_PERIOD=1, CHECKPOINT_PERIOD=10, EVAL_PERIOD=1, MAX_EPOCHS=1, MARGIN=0.3, WARMUP_EPOCHS=1,
     ),
     OUTPUT_DIR=".",
-)  # fmt: skip
+)
 people, cameras = torch.arange(24) // 2 % 4, torch.arange(24) % 2
 training = torch.utils.data.TensorDataset(torch.rand(24, 3, 64, 32), people, cameras, torch.zeros(24, dtype=torch.long))
 train_loader = torch.utils.data.DataLoader(training, batch_size=4)
@@ -38,4 +38,4 @@ optimizer, optimizer_center = make_optimizer(cfg, model, center_criterion)
 scheduler = create_scheduler(cfg, optimizer)
 processor.do_train(
     cfg, model, center_criterion, train_loader, [found], optimizer, optimizer_center, scheduler, loss_func, 2, 0,
-)  # fmt: skip
+)

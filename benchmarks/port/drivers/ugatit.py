@@ -19,10 +19,10 @@ class Images(torch.utils.data.Dataset):
 torch.manual_seed(0)
 _BaseDataLoaderIter.next = _BaseDataLoaderIter.__next__  # as in PyTorch 1.12
 UGATIT.ImageFolder = Images
-import main  # noqa: E402
+import main
 
 sys.argv = [
     "main.py", "--light", "True", "--dataset", "faces", "--iteration", "2", "--batch_size", "1", "--print_freq", "100", "--save_freq", "100",
     "--ch", "4", "--n_res", "2", "--img_size", "256", "--decay_flag", "False", "--result_dir", "results",
-]  # fmt: skip
+]
 main.main()

@@ -10,9 +10,9 @@ yaml.load_all = functools.partial(yaml.load_all, Loader=yaml.SafeLoader)  # as i
 sys.modules["mir_eval"] = types.ModuleType("mir_eval")
 sys.modules["mir_eval.separation"] = types.ModuleType("mir_eval.separation")
 sys.modules["mir_eval.separation"].bss_eval_sources = None
-from model.embedder import SpeechEmbedder  # noqa: E402
-from utils import train  # noqa: E402
-from utils.hparams import HParam  # noqa: E402
+from model.embedder import SpeechEmbedder
+from utils import train
+from utils.hparams import HParam
 
 
 class Writer:

@@ -60,7 +60,7 @@ def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
         "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept Exception:\n    pass\n",
         "def f():\n    assert torch.cuda.is_available()\ntry:\n    f()\nexcept:\n    pass\n",
         "def f():\n    assert torch.cuda.is_available()\ndef g():\n    f()\ntry:\n    g()\nexcept Exception:\n    g\n",
-        "class A:\n def __init__(self):\n  assert torch.cuda.is_available()\ntry:\n    A()\nexcept (E, Exception):\n A\n",
+        "class A:\n def __init__(self):\n  assert torch.cuda.is_available()\ntry:\n A()\nexcept (E, Exception):\n A\n",
         "def f(name):\n    if name == 'cuda':\n        assert torch.cuda.is_available()\n    return name\n",
         "if not torch.cuda.is_available():\n    raise unittest.SkipTest('no GPU')\n",
         "if not torch.cuda.is_available():\n    main_on_the_cpu()\n    sys.exit(0)\n",

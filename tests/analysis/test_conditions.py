@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from devfix import analysis
 
 # each program moves the model and its input under conditions that agree, whatever they are
 AGREE = [
@@ -53,7 +57,36 @@ AGREE = [
         "match mode:\n    case 'a':\n        m.cuda()\n        x = x.cuda()\n    case _:\n        pass", id="match"
     ),
 ]
+PUT = """
+def put(value, fast):
+    if fast:
+        return value.cuda()
+    return value
+
+class Keeper:
+    def __init__(self, fast):
+        self.fast = fast
+
+    def put(self, value):
+        return put(value, self.fast)
+
+def place(value, settings):
+    return value.cuda() if settings.fast else value
+
+"""
+AGREE += [
+    pytest.param(f"{PUT}fast = choose()\nm = put(m, fast)\nx = put(x, fast)", id="passed"),
+    pytest.param(f"{PUT}fast = choose()\nm = put(m, fast=fast)\nif fast:\n    x = x.cuda()", id="passed-and-asked"),
+    pytest.param(f"{PUT}fast = a > b\nkeeper = Keeper(fast)\nm = keeper.put(m)\nx = keeper.put(x)", id="kept"),
+    pytest.param(f"{PUT}m = place(m, cfg)\nx = place(x, cfg)", id="settings"),
+    pytest.param("fast = a > b\nuse_cuda = fast\nif use_cuda:\n    m.cuda()\nx = x.cuda()", id="name-cuda"),
+    pytest.param(
+        "def on(value, gpu):\n    return value.cuda() if gpu else value\nm = on(m, a)\nx = x.cuda()", id="gpu"
+    ),
+    pytest.param("on_cpu = a > b\nif not on_cpu:\n    m.cuda()\nx = x.cuda()", id="name-cpu"),
+]
 DISAGREE = [
+    pytest.param(f"{PUT}one, two = choose(), choose()\nm.cuda()\nx = put(x, one)", id="passed-once"),
     pytest.param("if torch.cuda.device_count() > 1:\n    m.cuda()", id="several-devices"),
     pytest.param("if torch.cuda.device_count():\n    m.cuda()", id="any-device"),
     pytest.param("if args.cuda:\n    m.cuda()", id="flag-cuda"),
@@ -86,6 +119,51 @@ def test_conditions_that_agree_are_followed_together(met, program):
 @pytest.mark.parametrize("program", DISAGREE)
 def test_a_path_on_which_they_do_not_agree_is_found(met, program):
     assert met(f"{SETUP}\n{program}\nm(x)\n") == ["m(x)"]
+
+
+@pytest.mark.parametrize("flag", ["choose()", "a > b", "cfg.fast"])
+def test_what_is_passed_decides_in_both_functions(met, flag):
+    program = f"fast = {flag}\nm = put(m, fast)\nif fast:\n    m(x.cuda())\nelse:\n    m(x)\n"
+
+    assert met(SETUP + PUT + program) == []
+
+
+BASES = """
+class Base:
+    def put(self, value):
+        if self.fast:
+            value.cuda()
+        return value
+"""
+TRAIN = """
+import torch
+from bases import Base
+from settings import a, b
+
+class Trainer(Base):
+    def __init__(self):
+        self.fast = a > b
+
+    def run(self):
+        model = self.put(torch.nn.Linear(3, 3))
+        if self.fast:
+            model(torch.ones(3, 3).cuda())
+
+Trainer().run()
+"""
+
+
+def test_a_flag_of_an_object_is_the_same_in_each_file(tmp_path):
+    (tmp_path / "bases.py").write_text(BASES)
+    (tmp_path / "train.py").write_text(TRAIN)
+
+    observations = analysis.analyse(
+        str(tmp_path / "train.py"), lambda path: Path(path).read_text() if Path(path).is_file() else None, str(tmp_path)
+    )
+
+    assert observations is not None
+    assert len(observations.trees) == 2
+    assert observations.mismatches == []
 
 
 def test_a_branch_that_the_followed_run_does_not_take_is_not_run(met):

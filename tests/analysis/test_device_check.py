@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 
 import pytest
@@ -147,6 +148,15 @@ def test_a_meeting_names_both_sides_and_the_operation(analyse):
     assert "cross_entropy" in mismatch.operation
     assert [operand.text for operand in mismatch.cpu] == ["target"]
     assert [operand.text for operand in mismatch.accelerator] == ["there"]
+
+
+def test_the_result_of_an_index_that_fails_meets_nothing(met):
+    program = """
+        found = here[there > 0]
+        print(found + here, found + there)
+        """
+
+    assert met(SETUP + textwrap.dedent(program)) == ["found = here[there > 0]"]
 
 
 def test_a_side_that_may_be_anywhere_meets_nothing(met):

@@ -11,11 +11,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.narrowing import narrow, value_without_calls
 from devfix.analysis.domain.objects import Opaque
 from devfix.analysis.domain.splits import take_side
-from devfix.analysis.domain.values import (
-    Builtin,
-    Pointer,
-    Value,
-)
+from devfix.analysis.domain.values import UNKNOWN, UNNAMED, Builtin, Pointer, Unknown, Value
 from devfix.syntax.flags import meaning_of_flag
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import names_in, text_of
@@ -29,6 +25,7 @@ __all__ = [
     "assumes_array",
     "condition_key",
     "condition_symbol",
+    "identified",
     "implied",
     "is_negative",
 ]
@@ -50,8 +47,23 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
     symbol = condition_symbol(interp, value_without_calls(interp, test))
     if symbol:
         return symbol
+    return _name_of(interp, test)
+
+
+def _name_of(interp: Interpreter, node: ast.expr) -> str:
+    """Return a name for what an expression is here; equal for the same expression of one function or object."""
     assert interp.activation is not None
-    return f"{interp.activation.module.path}:{_scope(interp, test)}{text_of(test)}"
+    return f"{UNNAMED}{interp.activation.module.path}:{_scope(interp, node)}{text_of(node)}"
+
+
+def identified(interp: Interpreter, value: Value, node: ast.expr) -> Value:
+    """Return a value that can be told from others where ``node``, a name or attribute, is passed on.
+
+    Tests of an unknown value in several functions are then decided together.
+    """
+    if value == UNKNOWN and isinstance(node, (ast.Name, ast.Attribute)) and interp.activation is not None:
+        return Unknown(_name_of(interp, node))
+    return value
 
 
 def condition_symbol(interp: Interpreter, value: Value | None) -> str:
@@ -66,6 +78,8 @@ def condition_symbol(interp: Interpreter, value: Value | None) -> str:
         case Builtin(Builtin() as receiver, name):
             symbol = condition_symbol(interp, receiver)
             return f"{symbol}.{name}" if symbol else ""
+        case Pointer(number):
+            return f"{UNNAMED}#{number}" if isinstance(interp.heap_object(value), Opaque) else ""
     return str(getattr(value, "symbol", ""))
 
 
@@ -88,8 +102,7 @@ def _order_key(interp: Interpreter, test: ast.Compare) -> str:
         return ""
     order = f"{_POSITIVE_ORDER[type(test.ops[0])]} {text_of(test.comparators[0])}"
     symbol = getattr(value_without_calls(interp, test.left), "symbol", "")
-    assert interp.activation is not None
-    return f"{symbol or f'{interp.activation.module.path}:{_scope(interp, test)}{text_of(test.left)}'} {order}"
+    return f"{symbol or _name_of(interp, test.left)} {order}"
 
 
 def _is_literal(node: ast.expr) -> bool:
@@ -111,7 +124,7 @@ def _constant_options(test: ast.Compare) -> frozenset[str] | None:
 def _subject(interp: Interpreter, test: ast.Compare) -> str:
     """Return the subject of a comparison: the symbol of its left side, or its text."""
     symbol = condition_symbol(interp, value_without_calls(interp, test.left))
-    return symbol or f"{_scope(interp, test)}{text_of(test.left)}"
+    return symbol or _name_of(interp, test.left)
 
 
 def implied(interp: Interpreter, test: ast.Compare) -> bool | None:
@@ -149,7 +162,7 @@ def _scope(interp: Interpreter, test: ast.expr) -> str:
     is_local = any(
         name not in ("self", "cls") and interp.now.lookup(activation.env, name) is not None for name in names_in(test)
     )
-    return f"{activation.env}:" if is_local else ""
+    return f"#{activation.env}:" if is_local else ""
 
 
 def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:

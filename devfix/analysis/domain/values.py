@@ -23,6 +23,7 @@ __all__ = [
     "OTHER_ACCELERATOR",
     "UNKNOWN",
     "UNKNOWN_DEVICE",
+    "UNNAMED",
     "WIDENING_LIMIT",
     "Bound",
     "Builtin",
@@ -54,6 +55,7 @@ __all__ = [
 ]
 
 WIDENING_LIMIT = 6
+UNNAMED = "?"  # begins a symbol
 MOST_ORIGINS = 4  # of a tensor that may be one of several
 
 
@@ -107,7 +109,11 @@ class Origin:
 
 @dataclass(frozen=True)
 class Unknown:
-    """An unknown value.  Equal ``symbol``: the same value, so that correlated branches are decided together."""
+    """An unknown value.  Equal ``symbol``: the same value, so that correlated branches are decided together.
+
+    A symbol that begins with :data:`UNNAMED` tells the value from others and says nothing of it; others are names of
+    options, such as ``args.gpu``, whose words count.
+    """
 
     symbol: str = ""
 
@@ -356,11 +362,23 @@ def join(values: Iterable[Value]) -> Value:
             found.update(dict.fromkeys(value.alternatives))
         else:
             found[value] = None
+    if len(found) > 1:
+        found = _without_identities(found)
     if len(found) > WIDENING_LIMIT:
         found = _widened(found)
     if not found:
         return UNKNOWN
     return next(iter(found)) if len(found) == 1 else Union(tuple(found))
+
+
+def _without_identities(options: dict[Value, None]) -> dict[Value, None]:
+    """Return alternatives with one unknown value for those that only their symbols tell apart."""
+    plain = [each for each in options if isinstance(each, Unknown) and each.symbol[:1] in ("", UNNAMED)]
+    if len(plain) < 2:
+        return options
+    return dict.fromkeys(
+        UNKNOWN if each is plain[0] else each for each in options if each is plain[0] or each not in plain
+    )
 
 
 def _widened(options: Iterable[Value]) -> dict[Value, None]:

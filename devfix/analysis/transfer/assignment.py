@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    UNNAMED,
     Builtin,
     Const,
     Device,
@@ -22,6 +23,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     TupleValue,
     Union,
+    Unknown,
     Value,
     alternatives,
     join,
@@ -146,6 +148,8 @@ def set_attribute(
         _replace_weight(interp, base.receiver, value, node)
     if not isinstance(base, Pointer):
         return
+    if value == UNKNOWN:  # methods in other files ask for it, too
+        value = Unknown(f"{UNNAMED}#{base.id}.{name}")
     obj = interp.heap_object(base)
     if name == "data" and isinstance(obj, Module):
         return

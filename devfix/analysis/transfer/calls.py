@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.objects import HeapObject, Mapping
+from devfix.analysis.domain.path_conditions import identified
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
+    UNNAMED,
     Bound,
     Builtin,
     ClassValue,
@@ -99,12 +101,12 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
             items = iteration.elements(interp, value, argument)
             args.extend(items if items is not None else [iteration.element(interp, value, argument)])
         else:
-            args.append(interp.evaluate(argument))
+            args.append(identified(interp, interp.evaluate(argument), argument))
     keywords: dict[str, Value] = {}
     for keyword in node.keywords:
         value = interp.evaluate(keyword.value)
         if keyword.arg is not None:
-            keywords[keyword.arg] = value
+            keywords[keyword.arg] = identified(interp, value, keyword.value)
         elif (given := _mapping(interp, value)) is not None:
             keywords.update(given.fields)
             if given.default_item is not None:
@@ -147,11 +149,17 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
             moved = interp.new_opaque("")
             return methods.call_method(interp, moved, node.func.attr, args, keywords, node)
         case _ if keywords.get("return_tensors") == Const("pt"):
-            return transformers_.call_tokenizer(interp, getattr(function, "symbol", ""), keywords, node)
+            return transformers_.call_tokenizer(interp, _name(function), keywords, node)
         case _:
             is_read_only = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
             interp.escape([] if is_read_only else [*args, *keywords.values()])
-            return external_calls.unknown_result(interp, getattr(function, "symbol", ""), args, node, keywords)
+            return external_calls.unknown_result(interp, _name(function), args, node, keywords)
+
+
+def _name(function: Value) -> str:
+    """Return the name by which an unknown function is known; empty if it has none."""
+    symbol = str(getattr(function, "symbol", ""))
+    return "" if symbol.startswith(UNNAMED) else symbol
 
 
 def _call_one_of(

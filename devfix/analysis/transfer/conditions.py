@@ -14,6 +14,7 @@ from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    UNNAMED,
     Bound,
     Builtin,
     ClassValue,
@@ -62,6 +63,8 @@ def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
 
     With ``multi_process``, flags that select several processes are true.
     """
+    if symbol.startswith(UNNAMED):
+        return None
     last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
     if last in ACCELERATOR_FLAGS:
         return True
@@ -97,7 +100,20 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     if outcome is not None:
         return outcome
     holds = interp.now.assumptions.get(condition_key(interp, test))
-    return None if holds is None else holds is not is_negative(test)
+    return _named_flag(interp, test) if holds is None else holds is not is_negative(test)
+
+
+def _named_flag(interp: Interpreter, test: ast.expr) -> bool | None:
+    """Return what the followed run chooses for a name of the program, ``if self._use_cuda:``; ``None`` for others.
+
+    Unlike options, other names (``dist``) do not say that there may be several processes.
+    """
+    if not isinstance(test, (ast.Name, ast.Attribute)):
+        return None
+    last = (test.id if isinstance(test, ast.Name) else test.attr).lower().strip("_")
+    if (last in ACCELERATOR_FLAGS or last in CPU_FLAGS) and last != "is_cuda":  # a tensor's, or a function's
+        return (last in ACCELERATOR_FLAGS) is not interp.scenario.no_accelerator
+    return None
 
 
 def _is_switch(test: ast.expr, value: Value) -> bool:
@@ -229,6 +245,8 @@ def _is_index(value: Value) -> bool:
 
 
 def _names_accelerator(symbol: str) -> bool:
+    if symbol.startswith(UNNAMED):
+        return False
     last = next((part for part in reversed(symbol.split(".")) if not part.lstrip("-").isdigit()), "").lower()
     return any(word in last for word in ("gpu", "cuda", "device"))
 

@@ -11,6 +11,7 @@ from devfix.analysis.domain.values import (
     CPU,
     NONE,
     UNKNOWN_DEVICE,
+    UNNAMED,
     Const,
     Device,
     DeviceValue,
@@ -107,6 +108,8 @@ def _device_from_string(interp: Interpreter, text: str) -> Device:
 
 def device_by_symbol(symbol: str) -> Device | None:
     """Return the device that an unknown value stands for by its name: ``args.gpu``; ``None`` if it is a dtype."""
+    if symbol.startswith(UNNAMED):
+        return UNKNOWN_DEVICE
     last = symbol.split(".")[-1].split("#")[0].lower()
     if any(word in last for word in _DTYPE_WORDS):
         return None

@@ -11,6 +11,7 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Const,
     DeviceValue,
     External,
@@ -45,7 +46,7 @@ def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
     base = interp.evaluate(node.value)
     key = interp.evaluate(node.slice)
     if _has_index_mismatch(interp, base, key, node):
-        return Tensor(ACCELERATOR)  # reported once: later uses of the result are not reported again
+        return Tensor(UNKNOWN_DEVICE)  # where ``base`` is, or will be: later uses are not reported again
     return join(_item(interp, option, key, node) for option in alternatives(base))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import find_member
-from devfix.analysis.domain.objects import Container, HeapObject, Module, module_at, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -160,11 +160,12 @@ def attach(
             break  # a method is replaced on the object
         if not isinstance(option, Pointer):
             continue
-        is_module = module_at(interp, option) is not None
+        given = object_at(interp, option, Opaque)
+        is_module = module_at(interp, option) is not None or (given is not None and given.constructed)
         if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
-            if is_module or obj.cls is None or _is_known_module(interp, old):
+            if is_module or _is_known_module(interp, old):
                 optimizers.note_attach(interp, parent, option, old, point)
     obj = _at(interp, parent)
     is_library_tensor = obj.cls is None or (name in _LAYER_TENSORS and name not in obj.fields)

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from codemods.portability._option_defaults import outcome_by_default
 from codemods.portability._refusals import can_be_deleted
 from codemods.portability._torch_names import leaves
+from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["is_dropped", "is_guarded", "tries_without"]
@@ -90,11 +91,30 @@ def _index(values: list[ast.expr], inner: ast.AST) -> int:
 
 def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a condition is about devices, by its words or by those of what its names are assigned."""
-    if _is_choice_of_index(tree, test):
+    if _is_choice_of_index(tree, test) or _is_given(tree, test):
         return False
     if _GUARD.search(tree.source(test)):
         return True
     return not tree.derived(_device_flags).isdisjoint(_names_in(test))
+
+
+def _is_given(tree: SourceTree, test: ast.expr) -> bool:
+    """Return whether a test is of flags for CUDA that the program itself turns on, and no machine answers.
+
+    ``if config["gpu"]:``, where a file has ``config = {"gpu": True}``.
+    """
+    answers = project_flags.current().answers
+    if answers.may_decide(test) or outcome_by_default(tree, test) is not None:
+        return False
+    flags = [name for node in walk(test) for name in _flag(node)]
+    return bool(flags) and answers.constants.issuperset(flags)
+
+
+def _flag(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
+            return [name] if "gpu" in name.lower() or "cuda" in name.lower() else []
+    return []
 
 
 def _is_choice_of_index(tree: SourceTree, test: ast.expr) -> bool:

@@ -78,18 +78,33 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
 def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
     """Return the default of the parameter that a name is, if it is a flag that nothing else binds."""
     function = next((outer for outer in tree.ancestors(node) if isinstance(outer, _FUNCTIONS)), None)
+    own = function.args if function is not None else ast.arguments([], [], None, [], [], None, [])
+    if all(argument.arg != name for argument in (*own.posonlyargs, *own.args, *own.kwonlyargs)):
+        return _value_of_global(tree, name)
     if function is None or not _is_flag(name):
         return UNKNOWN
     bound = (each for each in walk(function) if isinstance(each, ast.Name) and each.id == name)
     if any(not isinstance(each.ctx, ast.Load) for each in bound):
         return UNKNOWN
     flags = project_flags.current()
-    if {name, _called_name(tree, function)} & flags.asked:
+    if name in flags.answers.names:
         return UNKNOWN
     if name in flags.passed:
         values = [flags.options.get(attribute, UNKNOWN) for attribute in flags.passed[name]]
         return values[0] if all(value == values[0] for value in values) else UNKNOWN
     return _default(function, name)
+
+
+def _value_of_global(tree: SourceTree, name: str) -> Any:
+    """Return the value of a name that a file binds once, to a flag: ``cuda = args.gpu_mode``."""
+    bound = [node for node in tree.nodes if isinstance(node, ast.Name) and node.id == name]
+    stored = [node for node in bound if not isinstance(node.ctx, ast.Load)]
+    stmt = tree.parents[stored[0]] if len(stored) == 1 else None
+    if not isinstance(stmt, ast.Assign) or stmt.targets != stored or name in project_flags.current().answers.names:
+        return UNKNOWN
+    if not isinstance(tree.parents[stmt], ast.Module) or not isinstance(stmt.value, (ast.Attribute, ast.Constant)):
+        return UNKNOWN
+    return _value(tree, stmt.value)
 
 
 def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
@@ -108,7 +123,7 @@ def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
                 return UNKNOWN
             if function.name != "__init__":
                 parameters = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
-                if {function.name, ast.unparse(each.value)} & project_flags.current().asked:
+                if ast.unparse(each.value) in project_flags.current().answers.names:
                     return UNKNOWN
                 if not isinstance(each.value, ast.Name) or each.value.id not in parameters:
                     return UNKNOWN
@@ -132,11 +147,6 @@ def _is_own(node: ast.Attribute) -> bool:
 
 def _is_flag(name: str) -> bool:
     return any(word in name.lower() for word in _WORDS)
-
-
-def _called_name(tree: SourceTree, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-    owner = tree.parents[function]
-    return owner.name if isinstance(owner, ast.ClassDef) and function.name == "__init__" else function.name
 
 
 def _default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Any:

@@ -12,11 +12,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TypeGuard
 
-__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "is_declared", "option_attribute", "using"]
+from devfix.syntax.declared_options import is_declared, option_attribute
+from devfix.syntax.machine_answers import Answers, answers_of
 
-_DECLARES = ("add_argument", "option")
-_WORDS = ("cuda", "gpu")
-_QUERY = "is_available"
+__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "using"]
+
 
 #: The value of an option whose value is not known.
 UNKNOWN = object()
@@ -29,19 +29,21 @@ class ProjectFlags:
     Attributes:
         options: values of the options that nothing else assigns, by their attributes: ``use_gpu`` of ``--use-gpu``.
         passed: attributes that calls pass, by the parameter: ``cuda`` of ``Experiment(cuda=args.use_gpu)``.
-        asked: parameters, functions and classes to which a call passes what may be the answer to a query for CUDA.
+        answers: names that may hold the answer to a query for CUDA.
 
     """
 
     options: Mapping[str, object] = field(default_factory=dict)
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    asked: frozenset[str] = frozenset()
+    answers: Answers = field(default_factory=Answers)
 
     @property
     def text(self) -> str:
         """Return all of them as text."""
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
-        return repr((sorted(self.options.items(), key=repr), passed, sorted(self.asked)))
+        return repr(
+            (sorted(self.options.items(), key=repr), passed, sorted(self.answers.names), sorted(self.answers.constants))
+        )
 
 
 NO_FLAGS = ProjectFlags()
@@ -65,9 +67,9 @@ def using(flags: ProjectFlags) -> Iterator[None]:
 
 def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
     """Return the flags of the syntax trees of all files of a project."""
+    files = list(files)
     found: dict[str, object] = {}
     stored: set[str] = set()
-    asked: set[str] = set()
     passed: dict[str, set[str]] = {}
     for file in files:
         calls: list[ast.Call] = []
@@ -82,12 +84,11 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
             elif isinstance(call.func, ast.Attribute) and call.func.attr == "set_defaults":
                 stored |= {keyword.arg for keyword in call.keywords if keyword.arg}
             else:
-                asked.update(_asked(call))
                 for keyword in call.keywords:
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
-    return ProjectFlags(options, {name: frozenset(each) for name, each in passed.items()}, frozenset(asked))
+    return ProjectFlags(options, {name: frozenset(each) for name, each in passed.items()}, answers_of(files))
 
 
 def _either(one: object, other: object) -> object:
@@ -119,40 +120,8 @@ def _is_of_self(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
-def _asked(call: ast.Call) -> Iterator[str]:
-    """Yield the parameters, or the function, that get what is no constant and may be an answer."""
-    for keyword in call.keywords:
-        if keyword.arg and any(word in keyword.arg.lower() for word in _WORDS) and _may_be_answer(keyword.value):
-            yield keyword.arg
-    if any(_may_be_answer(each) for each in call.args):
-        yield call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
-def _may_be_answer(value: ast.expr) -> bool:
-    """Return whether a value may come from a query: it is one, or a name for a flag, but no attribute of an object."""
-    if isinstance(value, ast.Constant) or _is_flag_of_object(value):
-        return False
-    text = ast.unparse(value).lower()
-    return _QUERY in text or any(word in text for word in _WORDS)
-
-
 def _is_flag_of_object(value: ast.expr) -> TypeGuard[ast.Attribute]:
     return isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)
-
-
-def is_declared(node: ast.AST) -> bool:
-    """Return whether a call declares an option: ``parser.add_argument("--gpu", type=int)``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DECLARES
-
-
-def option_attribute(declaration: ast.Call) -> str:
-    """Return the attribute of an option: its ``dest``, or that of its first long name; empty if it is computed."""
-    names = [each.value for each in declaration.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
-    long = [name for name in names if name.startswith("--")] or names or [""]
-    dest = next((keyword.value for keyword in declaration.keywords if keyword.arg == "dest"), None)
-    if dest is not None:
-        return str(dest.value) if isinstance(dest, ast.Constant) else ""
-    return long[0].lstrip("-").replace("-", "_")
 
 
 def _default(declaration: ast.Call) -> object:

@@ -75,12 +75,45 @@ def test_a_constant_that_is_passed_does_not_follow_the_machine(moved, call):
         ("use_gpu=False", "use_gpu"),
         ("use_gpu", "use_gpu"),
         ("use_gpu=None", "use_gpu"),
-        ("verbose=True", "verbose"),
+        ("gpus=-1", "gpus"),
         ("use_gpu=True", "use_gpu and torch.cuda.is_available()"),
     ],
 )
 def test_other_flags_are_conditions_on_cuda(moved, parameter, value):
     assert moved(parameter, value) == 0
+
+
+@pytest.mark.parametrize(
+    ("value", "call"),
+    [
+        ("config['gpu']", "config = {'gpu': True}\nTrainer(model, config)"),
+        ("config['train']['gpu_ids']", "Trainer(model, {'train': {'gpu_ids': [0]}})"),
+        ("config.use_gpu", "import types\nTrainer(model, types.SimpleNamespace(use_gpu=1))"),
+        (
+            "config.gpus[0] >= 0",
+            "import types\nconfig = types.SimpleNamespace()\nconfig.gpus = [0]\nTrainer(model, config)",
+        ),
+    ],
+)
+def test_a_setting_that_the_program_turns_on_is_no_condition_on_cuda(moved, value, call):
+    assert moved("config", value, call) == 2
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "config = {'gpu': torch.cuda.is_available()}\nTrainer(model, config)",
+        "gpus = torch.cuda.device_count()\nTrainer(model, dict(gpu=gpus > 0))",
+        "def ask():\n    return torch.cuda.is_available()\nTrainer(model, {'gpu': ask()})",
+        "config = {'gpu': True}\nif not torch.cuda.is_available():\n    config['gpu'] = False\nTrainer(model, config)",
+        "import tools\nTrainer(model, {'gpu': tools.choose_gpu()})",
+        "config = {'gpu': False}\nTrainer(model, config)",
+        "from settings import config\nTrainer(model, config)",
+        "try:\n    torch.cuda.init()\n    gpu = True\nexcept OSError:\n    gpu = False\nTrainer(model, {'gpu': gpu})",
+    ],
+)
+def test_a_setting_that_a_machine_answers_is_one(moved, call):
+    assert moved("config", "config['gpu']", call) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from devfix.syntax.project_flags import is_declared, option_attribute
+from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["is_integer", "tensor_of_index"]

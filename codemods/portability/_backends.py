@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from codemods.portability._declared_device import torch_import
 from codemods.portability._guards import is_guarded
 from codemods.portability._torch_names import must_ask_late, named, own_names
 from devfix.model import Fix, ReplaceExpression
@@ -36,13 +37,13 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
     for node in sorted(_literals(tree), key=tree.span):
         if is_guarded(tree, node):
             continue
-        reason = ""
-        if own_names(tree).get("torch") != "torch":
-            reason = "the file does not import torch"
+        reason, added = "", [] if own_names(tree).get("torch") == "torch" else torch_import(tree)
+        if own_names(tree).get("torch") != "torch" and not added:
+            reason = "torch has another name in the file"
         elif _sets_devices_later(tree, node):
             reason = "the program selects devices or forks later, which must precede the first query for CUDA"
         code = _CHOICE.format(literal=tree.source(node))
-        fix = Fix("use Gloo without CUDA", (ReplaceExpression(tree.path, tree.span(node), code),))
+        fix = Fix("use Gloo without CUDA", (*added, ReplaceExpression(tree.path, tree.span(node), code)))
         yield Backend(tree, node, None if reason else fix, reason)
 
 

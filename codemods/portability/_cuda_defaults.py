@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from codemods.portability._declared_device import torch_import
 from codemods.portability._device_choice import device_choice
 from codemods.portability._torch_names import imports_torch, must_ask_late, named
-from devfix.model import Fix, PortTargets, ReplaceExpression
+from devfix.model import Edit, Fix, PortTargets, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["CudaDefault", "cuda_defaults"]
@@ -18,7 +19,7 @@ _DEVICE = re.compile(r"-{0,2}(?:\w+[-_])?device")
 _CUDA = re.compile(r"cuda(?::\d+)?")
 _DECLARES = ("add_argument", "option")
 _EARLY = "the program selects devices or forks, which must precede the first query for CUDA"
-_NO_TORCH = "the file does not import torch"
+_NO_TORCH = "torch has no name in the whole file"
 _UNREACHED = "no program among the checked files reads this default"
 
 
@@ -40,18 +41,20 @@ def cuda_defaults(trees: Sequence[SourceTree], targets: PortTargets, is_library:
         if "cuda" not in tree.text:
             continue
         for name, node in sorted(_defaults(tree), key=lambda found: tree.span(found[1])):
-            reason = _NO_TORCH if not imports_torch(tree) else _EARLY if is_early else ""
+            added = [] if imports_torch(tree) else torch_import(tree)
+            reason = _NO_TORCH if not imports_torch(tree) and not added else _EARLY if is_early else ""
             if not reason and is_library:
                 reason = _UNREACHED
-            yield CudaDefault(tree, node, name, None if reason else _fix(tree, node, targets), reason)
+            yield CudaDefault(tree, node, name, None if reason else _fix(tree, node, targets, added), reason)
 
 
-def _fix(tree: SourceTree, node: ast.Constant, targets: PortTargets) -> Fix:
+def _fix(tree: SourceTree, node: ast.Constant, targets: PortTargets, added: Sequence[Edit]) -> Fix:
     literal = tree.source(node)
     code = device_choice(targets)
     if node.value != "cuda":
         code = f'{literal} if torch.cuda.is_available() else "cpu"'
-    return Fix("let the default follow what is available", (ReplaceExpression(tree.path, tree.span(node), code),))
+    change = ReplaceExpression(tree.path, tree.span(node), code)
+    return Fix("let the default follow what is available", (*added, change))
 
 
 def _defaults(tree: SourceTree) -> Iterator[tuple[str, ast.Constant]]:

@@ -12,7 +12,7 @@ from codemods.portability.places.cuda_places import CudaPlace, Kind, is_cuda_lit
 from devfix.model import Edit, InsertStatement, Where
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["Declarations", "declare"]
+__all__ = ["Declarations", "declare", "torch_import"]
 
 _NAMES = ("device", "torch_device", "compute_device")  # of a declaration, the first that is free
 _EARLY_WORDS = ("CUDA_VISIBLE_DEVICES", "multiprocessing")  # settings and forks that must precede the first query
@@ -50,7 +50,7 @@ def declare(
     edits: list[Edit] = []
     if not places:
         return Declarations(names, ())
-    edits += _torch_import(tree)
+    edits += torch_import(tree)
     if own_names(tree).get("torch") != "torch" and not edits:
         return Declarations({}, (), "the file does not import torch, and the name is taken")
     waiting = []
@@ -84,7 +84,7 @@ def _declaration(tree: SourceTree, anchor: ast.stmt, where: Where, name: str, ch
     return InsertStatement(tree.path, tree.span(anchor), where, f"{name} = torch.device({choice})")
 
 
-def _torch_import(tree: SourceTree) -> list[Edit]:
+def torch_import(tree: SourceTree) -> list[Edit]:
     """Return the import of torch before the first import of one of its modules, or else before the first import.
 
     None if torch is imported, or if its name is taken.

@@ -41,12 +41,12 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
     for outer in tree.ancestors(node):
         match outer:
             case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) if inner is not test:
-                if test in opened and not isinstance(outer, ast.While):
-                    branch = outer.orelse if opened[test] else outer.body
-                    if inner is branch or (isinstance(branch, list) and inner in branch):
-                        inner = outer
-                        continue
+                is_open = test in opened and not isinstance(outer, ast.While)
+                if is_open and _is_branch(outer.orelse if opened[test] else outer.body, inner):
+                    inner = outer
+                    continue
                 is_choice = _runs_by_default(tree, outer, inner) or _needs_cuda_either_way(tree, outer)
+                is_choice |= inner is not test and _is_branch(outer.body, inner) and _holds_without_cuda(test)
                 if _tells_device(tree, test) and not is_choice:
                     return True
             case ast.BoolOp(values=values):
@@ -58,13 +58,30 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
     return False
 
 
+def _is_branch(branch: ast.expr | list[ast.stmt], inner: ast.AST) -> bool:
+    return inner is branch or (isinstance(branch, list) and inner in branch)
+
+
+def _holds_without_cuda(test: ast.expr) -> bool:
+    """Return whether a test holds on every machine without CUDA: ``not x.is_cuda``, what is there is moved to it."""
+    match test:
+        case ast.BoolOp(op=ast.Or(), values=values):
+            return any(map(_holds_without_cuda, values))
+        case ast.BoolOp(values=values):
+            return all(map(_holds_without_cuda, values))
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Attribute(attr="is_cuda")):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="isinstance"), args=[_, kind])):
+            return "cuda" in ast.unparse(kind)
+    return False
+
+
 def _runs_by_default(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While, inner: ast.AST) -> bool:
     """Return whether a branch is the one that runs if no option is given."""
     outcome = outcome_by_default(tree, outer.test)
     if outcome is None:
         return False
-    chosen = outer.body if outcome else outer.orelse
-    return inner is chosen or (isinstance(chosen, list) and inner in chosen)
+    return _is_branch(outer.body if outcome else outer.orelse, inner)
 
 
 def _needs_cuda_either_way(tree: SourceTree, outer: ast.If | ast.IfExp | ast.While) -> bool:

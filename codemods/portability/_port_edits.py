@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemods.portability._cuda_calls import conditional_edits
-from codemods.portability._declared_device import Declarations, declare
+from codemods.portability._declared_device import Declarations, declare, torch_import
 from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_places import CudaPlace, Kind
@@ -40,9 +40,11 @@ def port_edits(observations: Observations, places: Sequence[CudaPlace]) -> Porte
     declared = declare(tree, moves, choice, observations.trees, is_library=is_library)
     if declared.reason:
         return Ported(reason=declared.reason)
-    if len(moves) < len(places) and not imports_torch(tree) and not declared.edits:
-        return Ported(reason="the file does not import torch by its name")
     edits = [*declared.edits]
+    if len(moves) < len(places) and not imports_torch(tree) and not edits:
+        edits = torch_import(tree)
+        if not edits:
+            return Ported(reason="the file does not import torch by its name")
     inner = {place for place in places if any(_contains(tree, other, place) for other in places)}
     calls = [place.node for place in places if place.kind == Kind.CALL and isinstance(place.node, ast.Call)]
     edits += conditional_edits(tree, calls, targets)

@@ -30,9 +30,9 @@ print(torch.ones(3, device=args.device))
 
 ## Fix safety
 Safe: with CUDA, the default is the same, and a device on the command line counts as before. The default is reported and
-not edited in a file that does not import `torch`, in code that no checked program reaches, and in a program that sets
-`CUDA_VISIBLE_DEVICES` or starts processes, because both must precede the first query for CUDA. `devfix port` also lists
-devices in YAML and JSON files, which have no expressions.
+not edited in a file in which the name `torch` is taken, in code that no checked program reaches, and in a program that
+sets `CUDA_VISIBLE_DEVICES` or starts processes, because both must precede the first query for CUDA. `devfix port` also
+lists devices in YAML and JSON files, which have no expressions.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

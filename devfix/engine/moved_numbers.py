@@ -21,14 +21,13 @@ class MovedNumber:
 
     point: ProgramPoint
     receiver: ast.expr
-    method: str
 
 
 def _note(interp: Interpreter, called: MethodCalled) -> Value | None:
     function = called.node.func
     if called.name in _MOVES and isinstance(called.receiver, (Number, Const)) and isinstance(function, ast.Attribute):
         point = interp.point(called.node)
-        interp.observations.record(MovedNumber(point, function.value, called.name), key=point.key)
+        interp.observations.record(MovedNumber(point, function.value), key=point.key)
     return None
 
 

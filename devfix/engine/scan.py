@@ -385,7 +385,7 @@ def _hazards(observations: analysis.Observations) -> Iterator[tuple[ProgramPoint
     ]
     found += [(use.point, use.operation, text_of(use.expression)) for use in observations.host_accesses.values()]
     found += [(each.built, each.kind, each.optimizer) for each in observations.hazards if each.kind != "harmless"]
-    found += [(each.point, each.method, text_of(each.receiver)) for each in observations.of(MovedNumber)]
+    found += [(each.point, "move", text_of(each.receiver)) for each in observations.of(MovedNumber)]
     for point, consumer, text in found:
         yield point, Hazard(point.tree.path, consumer, text)
 

@@ -19,6 +19,7 @@ __all__ = ["Answers", "answers_of", "names_read"]
 _QUERIES = frozenset("is_available device_count is_cuda get_device current_device is_initialized getAvailable".split())
 _QUERY_TEXTS = ("nvidia-smi", "CUDA_VISIBLE_DEVICES")
 _CONVERSIONS = frozenset("int bool str float len list tuple set any all max min range getattr get pop".split())
+_OF_TEXTS = frozenset("split strip lower upper replace format join copy keys values items rsplit".split())
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 #: Functions whose results come from outside the program.
@@ -170,6 +171,8 @@ def names_read(node: ast.AST) -> frozenset[str]:
             name = _name(function)
             if name in _QUERIES or any(_QUERY in names_read(each) for each in args if isinstance(each, ast.Constant)):
                 return frozenset({_QUERY})
+            if name in _OF_TEXTS and isinstance(function, ast.Attribute):
+                return names_read(function.value).union(*map(names_read, args))
             read = {f"{name}()"}
             if name in _CONVERSIONS:
                 read.update(each for argument in args for each in names_read(argument))

@@ -60,6 +60,14 @@ def test_other_accelerators_can_be_the_default(tmp_path):
     assert '"mps" if torch.backends.mps.is_available() else "cpu"' in change.new.decode()
 
 
+def test_a_file_without_torch_imports_it(tmp_path):
+    text = "import argparse\n\nfrom torch import ones\n\nparser = argparse.ArgumentParser()\n"
+    (change,) = run(tmp_path, text + OPTION.format('"cuda"').replace("torch.ones", "ones")).patch.files
+
+    assert change.new.decode().startswith("import argparse\n\nimport torch\nfrom torch import ones\n")
+    assert CHOICE in change.new.decode()
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -78,7 +86,7 @@ def test_left_alone(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param(HEAD.replace("import torch", "from torch import ones"), "the file does not import", id="no-torch"),
+        pytest.param(HEAD + "torch = torch.nn\n", "torch has no name", id="no-torch"),
         pytest.param(
             HEAD + "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\n", "the program selects devices", id="early"
         ),

@@ -39,17 +39,25 @@ REWRITES = [
 ]
 
 UNCHANGED = [
-    pytest.param(ANY_OPTION + "print(torch.rand(3).view(3).cuda(args.gpu))\n", id="none-in-an-expression"),
     pytest.param(
-        OPTION + "args.gpu = None\nprint(torch.rand(3).view(3).cuda(args.gpu))\n", id="an-option-that-is-replaced"
+        ANY_OPTION + "print(torch.rand(3).view(3).view(3, 1).flatten().cuda(args.gpu))\n", id="none-in-an-expression"
     ),
     pytest.param(
-        OPTION + "gpu = args.gpu\nfor gpu in range(2):\n    print(torch.rand(3).view(3).cuda(gpu))\n", id="two"
+        OPTION + "args.gpu = None\nprint(torch.rand(3).view(3).view(3, 1).flatten().cuda(args.gpu))\n",
+        id="an-option-that-is-replaced",
     ),
-    pytest.param("def work(gpu):\n    gpu = torch.rand(3).view(3).cuda(gpu)\n    return gpu\n", id="it-is-the-target"),
+    pytest.param(
+        OPTION
+        + "gpu = args.gpu\nfor gpu in range(2):\n    print(torch.rand(3).view(3).view(3, 1).flatten().cuda(gpu))\n",
+        id="two",
+    ),
+    pytest.param(
+        "def work(gpu):\n    gpu = torch.rand(3).view(3).view(3, 1).flatten().cuda(gpu)\n    return gpu\n",
+        id="it-is-the-target",
+    ),
     pytest.param(
         "def get_device(x):\n    return 0\n\nclass A:\n    get_device = get_device\n\n"
-        "print(torch.rand(3).view(3).cuda(A().get_device()))\n",
+        "print(torch.rand(3).view(3).view(3, 1).flatten().cuda(A().get_device()))\n",
         id="a-function-of-the-program",
     ),
 ]
@@ -59,6 +67,36 @@ UNCHANGED = [
 def test_the_index_counts_with_cuda_only(before, after, repair):
     assert repair(CODE, HEAD + before) == HEAD + after
     assert repair(CODE, HEAD + after) == HEAD + after
+
+
+@pytest.mark.parametrize("receiver", ["torch.rand(3)", "x.float()", "nn.Linear(3, 3)"])
+def test_a_short_expression_is_written_in_both_branches(receiver, repair):
+    text = f"{HEAD}{ANY_OPTION}x = torch.ones(3)\nprint({receiver}.cuda(args.gpu))\n"
+    choice = f"{receiver}.cuda(args.gpu) if torch.cuda.is_available() else {receiver}"
+
+    assert repair(CODE, text) == text.replace(f"{receiver}.cuda(args.gpu)", choice)
+
+
+@pytest.mark.parametrize("index", ["rank", "local_rank", "args.gpu", "device"])
+def test_an_index_that_a_module_moves_to_counts_with_cuda_only(index, repair):
+    text = f"{HEAD}{ANY_OPTION}device = args.gpu\ndef main(rank, local_rank):\n    nn.Linear(3, 3).to({index})\n"
+
+    changed = repair(CODE, text)
+
+    assert changed == text.replace(f".to({index})", f'.to({index} if torch.cuda.is_available() else "cpu")')
+    assert repair(CODE, changed) == changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def main(device):\n    nn.Linear(3, 3).to(device)\n",
+        "rank = 0 if torch.cuda.is_available() else 'cpu'\nnn.Linear(3, 3).to(rank)\n",
+        "gpu = 0\nif torch.cuda.is_available():\n    nn.Linear(3, 3).to(gpu)\n",
+    ],
+)
+def test_what_is_no_index_or_follows_the_machine_stays(text, repair):
+    assert repair(CODE, HEAD + text) == HEAD + text
 
 
 @pytest.mark.parametrize("text", UNCHANGED)

@@ -202,6 +202,22 @@ def test_the_program_chooses_its_device(before, after, repair):
     assert repair(CODE, after) == after
 
 
+@pytest.mark.parametrize(
+    "test", ["not x.is_cuda", "not isinstance(x, torch.cuda.FloatTensor)", "fast or not x.is_cuda"]
+)
+def test_a_test_that_holds_without_cuda_is_no_condition_on_it(test, repair):
+    text = f"fast = False\nx = torch.ones(3)\nif {test}:\n    x = x.cuda()\n"
+
+    assert "x = x.to(device)" in repair(CODE, HEAD + text)
+
+
+@pytest.mark.parametrize("test", ["x.is_cuda", "isinstance(x, torch.cuda.FloatTensor)", "use_cuda and not x.is_cuda"])
+def test_one_that_does_not_is(test, repair):
+    text = f"use_cuda = torch.cuda.is_available()\nx = torch.ones(3)\nif {test}:\n    y = x.cuda()\n"
+
+    assert repair(CODE, HEAD + text) == HEAD + text
+
+
 @pytest.mark.parametrize("text", UNCHANGED)
 def test_left_alone(text, repair):
     assert repair(CODE, text) == text
@@ -211,7 +227,9 @@ def test_left_alone(text, repair):
     ("text", "reason"),
     [
         pytest.param(
-            "print(torch.ones(2).sum().cuda(0 + 1))\n", "the accelerator is chosen by an expression", id="index"
+            "print(torch.ones(2).sum().flatten().float().cuda(0 + 1))\n",
+            "the accelerator is chosen by an expression",
+            id="index",
         ),
         pytest.param("x = torch.rand(3).cuda(True)\n", "a flag is passed as the device", id="flag"),
         pytest.param(

@@ -31,7 +31,9 @@ def test_the_backend_follows_what_is_available(repair):
     [
         pytest.param(HEAD + 'dist.init_process_group("gloo")\n', id="gloo"),
         pytest.param(HEAD + 'dist.init_process_group("cpu:gloo,cuda:nccl")\n', id="both"),
-        pytest.param(HEAD + 'use_cuda = True\nif use_cuda:\n    dist.init_process_group("nccl")\n', id="guarded"),
+        pytest.param(
+            HEAD + 'def main(use_cuda):\n    if use_cuda:\n        dist.init_process_group("nccl")\n', id="guarded"
+        ),
         pytest.param(HEAD + 'init_process_group("nccl")\n', id="another-function"),
     ],
 )
@@ -43,8 +45,8 @@ def test_left_alone(text, tmp_path):
     ("text", "reason"),
     [
         pytest.param(
-            'import torch.distributed as dist\ndist.init_process_group("nccl")\n',
-            "the file does not import torch",
+            'import torch as t\nimport torch.distributed as dist\ntorch = t\ndist.init_process_group("nccl")\n',
+            "torch has another name",
             id="no-torch",
         ),
         pytest.param(

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from codemods.portability._torch_names import named, own_names, stands_alone
-from codemods.portability.places.indices import is_integer, tensor_of_index
+from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
 from devfix.analysis import Observations
 from devfix.syntax.tree import SourceTree, walk
@@ -45,6 +45,7 @@ _TYPED = re.compile(rf"torch\.cuda\.({'|'.join(_DTYPES)})Tensor")
 _MOVES = ("to", "cuda")
 _LITERAL_SIZES = (ast.Constant, ast.List, ast.Tuple, ast.Starred)
 _FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
+_SHORT = 32  # characters
 _SIZES = ("size", "len", "numel", "int")
 
 _OVERRIDDEN = "the class overrides how it is moved"
@@ -131,6 +132,8 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
+        case ast.Name() | ast.Attribute() if is_index_of_move(tree, node):
+            return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
             return CudaPlace(tree, node, pieces=(move_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
         case ast.Call(func=func) if _TYPED.fullmatch(named(tree, func)):
@@ -191,7 +194,9 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
     elif not is_simple and is_integer(tree, index):
         literal = f"cuda:{{{tree.source(index)}}}"
     else:
-        is_possible = is_simple or (isinstance(receiver, ast.Call) and _is_assigned(tree, call))
+        is_possible = (
+            is_simple or (isinstance(receiver, ast.Call) and _is_assigned(tree, call)) or _is_short(tree, receiver)
+        )
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else _INDEX)
     piece = move_piece(tree, call, lambda name: f".to({', '.join([name, *others])})")
     return CudaPlace(tree, call, literal=literal, pieces=(piece,))
@@ -206,6 +211,13 @@ def _is_assigned(tree: SourceTree, call: ast.Call) -> bool:
     given = {ast.unparse(each) for argument in call.args for each in walk(argument) if isinstance(each, ast.expr)}
     is_plain = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(target))
     return is_plain and ast.unparse(target) not in given and stands_alone(tree, outer)
+
+
+def _is_short(tree: SourceTree, receiver: ast.expr) -> bool:
+    """Return whether an expression may be written twice, in the two branches of a choice: ``x.float()``."""
+    text = tree.source(receiver)
+    binds = any(isinstance(node, (ast.NamedExpr, ast.Lambda)) for node in walk(receiver))
+    return len(text) <= _SHORT and "\n" not in text and "cuda" not in text and not binds
 
 
 def _receiver(call: ast.Call) -> ast.expr:

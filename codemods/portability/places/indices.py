@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 
+from devfix.syntax import project_flags
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["is_integer", "tensor_of_index"]
+__all__ = ["is_index_of_move", "is_integer", "tensor_of_index"]
 
 _GET = "get_device"
+_INDEX = re.compile(r"(?:local_)?rank|gpu(?:_?id|_?index)?", re.IGNORECASE)
 
 
 def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
@@ -23,6 +26,26 @@ def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
             is_simple = isinstance(tensor, (ast.Name, ast.Attribute))
             return tensor if is_simple and _GET not in tree.derived(_functions) else None
     return None
+
+
+def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute) -> bool:
+    """Return whether an expression is the index of an accelerator that ``to`` gets: ``model.to(local_rank)``.
+
+    What a machine may answer, such as ``"cpu"``, is none, and neither is what a condition on the index guards.
+    """
+    call = tree.parents.get(node)
+    match call:
+        case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]) if first is node:
+            pass
+        case _:
+            return False
+    answers, named = project_flags.current().answers.names, [node]
+    if isinstance(node, ast.Name) and node.id in tree.derived(_values):  # ``device = cfg.GPU_ID``
+        named = [value for value in tree.derived(_values)[node.id] if isinstance(value, (ast.Name, ast.Attribute))]
+        named = named if len(named) == len(tree.derived(_values)[node.id]) else []
+        named = named or [node]
+    names = [each.attr if isinstance(each, ast.Attribute) else each.id for each in (node, *named)]
+    return all(map(_INDEX.fullmatch, names[1:])) and answers.isdisjoint(names)
 
 
 def is_integer(tree: SourceTree, index: ast.expr) -> bool:

@@ -28,7 +28,7 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     keeps values on the CPU there is a place, too, and so are those under it.
     """
     tree = observations.trees[0]
-    if not any(word in tree.text for word in ("cuda", "device_ids", "SyncBatchNorm")):
+    if not any(word in tree.text for word in ("cuda", "device_ids", "SyncBatchNorm", ".to(")):
         return []
     is_cpu_only = not observations.targets.others
     named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]

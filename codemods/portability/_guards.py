@@ -13,7 +13,7 @@ from codemods.portability._torch_names import leaves
 from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["is_dropped", "is_guarded", "tries_without"]
+__all__ = ["asks_for_cuda", "is_dropped", "is_guarded", "tries_without"]
 
 _INDEX = re.compile(r"(?:\w*_)?(?:gpus?|devices?|cuda|rank)(?:_ids?)?", re.IGNORECASE)
 _LOOKUPS = ("int", "str", "get", "pop", "getenv", "parse_args")  # what they return was given from outside
@@ -29,6 +29,13 @@ def is_guarded(tree: SourceTree, node: ast.AST, opened: Mapping[ast.expr, bool] 
     if _is_under_condition(tree, node, opened):
         return True
     return any(isinstance(each, ast.stmt) and _left_before(tree, each) for each in (node, *tree.ancestors(node)))
+
+
+def asks_for_cuda(tree: SourceTree, outer: ast.If | ast.IfExp, inner: ast.AST) -> bool:
+    """Return whether a branch runs because the program asks for CUDA, or if no option is given."""
+    if inner is outer.test:
+        return False
+    return _runs_by_default(tree, outer, inner) or (_is_branch(outer.body, inner) and _is_given(tree, outer.test))
 
 
 def is_dropped(tree: SourceTree, stmt: ast.stmt) -> bool:
@@ -108,11 +115,36 @@ def _index(values: list[ast.expr], inner: ast.AST) -> int:
 
 def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a condition is about devices, by its words or by those of what its names are assigned."""
-    if _is_choice_of_index(tree, test) or _is_given(tree, test):
+    if _is_choice_of_index(tree, test) or _is_given(tree, test) or _is_always_true(tree, test):
         return False
     if _GUARD.search(tree.source(test)):
         return True
     return not tree.derived(_device_flags).isdisjoint(_names_in(test))
+
+
+def _is_always_true(tree: SourceTree, test: ast.expr) -> bool:
+    """Return whether a test is of a name that is bound to devices only: ``if device:``."""
+    if not isinstance(test, ast.Name):
+        return False
+    stored = [node for node in tree.nodes if isinstance(node, ast.Name) and node.id == test.id and _is_stored(node)]
+    values = [tree.parents[node] for node in stored]
+    is_parameter = any(isinstance(node, ast.arg) and node.arg == test.id for node in tree.nodes)
+    return bool(values) and not is_parameter and all(isinstance(v, ast.Assign) and _is_device(v.value) for v in values)
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
+
+
+def _is_device(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=str(name)):
+            return bool(name)
+        case ast.IfExp(body=one, orelse=other):
+            return _is_device(one) and _is_device(other)
+        case ast.Call(func=ast.Attribute(attr="device")):
+            return True
+    return False
 
 
 def _is_given(tree: SourceTree, test: ast.expr) -> bool:
@@ -121,17 +153,18 @@ def _is_given(tree: SourceTree, test: ast.expr) -> bool:
     ``if config["gpu"]:``, where a file has ``config = {"gpu": True}``.
     """
     answers = project_flags.current().answers
-    if answers.may_decide(test) or outcome_by_default(tree, test) is not None:
+    around = [*tree.ancestors(test)]
+    if answers.may_decide(test, around) or outcome_by_default(tree, test) is not None:
         return False
-    flags = [name for node in walk(test) for name in _flag(node)]
-    return bool(flags) and answers.constants.issuperset(flags)
+    flags = [node for node in walk(test) if _is_flag(node)]
+    return bool(flags) and all(answers.is_given(node, around) for node in flags)
 
 
-def _flag(node: ast.AST) -> list[str]:
+def _is_flag(node: ast.AST) -> bool:
     match node:
         case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Subscript(slice=ast.Constant(value=str(name))):
-            return [name] if "gpu" in name.lower() or "cuda" in name.lower() else []
-    return []
+            return "gpu" in name.lower() or "cuda" in name.lower()
+    return False
 
 
 def _is_choice_of_index(tree: SourceTree, test: ast.expr) -> bool:

@@ -87,7 +87,7 @@ def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
     if any(not isinstance(each.ctx, ast.Load) for each in bound):
         return UNKNOWN
     flags = project_flags.current()
-    if name in flags.answers.names:
+    if _may_be_answer(tree, node):
         return UNKNOWN
     if name in flags.passed:
         values = [flags.options.get(attribute, UNKNOWN) for attribute in flags.passed[name]]
@@ -100,11 +100,15 @@ def _value_of_global(tree: SourceTree, name: str) -> Any:
     bound = [node for node in tree.nodes if isinstance(node, ast.Name) and node.id == name]
     stored = [node for node in bound if not isinstance(node.ctx, ast.Load)]
     stmt = tree.parents[stored[0]] if len(stored) == 1 else None
-    if not isinstance(stmt, ast.Assign) or stmt.targets != stored or name in project_flags.current().answers.names:
+    if not isinstance(stmt, ast.Assign) or stmt.targets != stored or _may_be_answer(tree, stored[0]):
         return UNKNOWN
     if not isinstance(tree.parents[stmt], ast.Module) or not isinstance(stmt.value, (ast.Attribute, ast.Constant)):
         return UNKNOWN
     return _value(tree, stmt.value)
+
+
+def _may_be_answer(tree: SourceTree, node: ast.expr) -> bool:
+    return project_flags.current().answers.may_decide(node, tree.ancestors(node))
 
 
 def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
@@ -123,7 +127,7 @@ def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
                 return UNKNOWN
             if function.name != "__init__":
                 parameters = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
-                if ast.unparse(each.value) in project_flags.current().answers.names:
+                if _may_be_answer(tree, each.value):
                     return UNKNOWN
                 if not isinstance(each.value, ast.Name) or each.value.id not in parameters:
                     return UNKNOWN

@@ -10,7 +10,7 @@ from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._declared_device import Declarations, declare, torch_import
 from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import imports_torch, indentation, stands_alone
-from codemods.portability.places.cuda_places import CudaPlace, Kind
+from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda
 from devfix.analysis import Observations
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree
@@ -110,7 +110,7 @@ def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
     """Return the choice with the index of a place, or its expression, where CUDA is available."""
     if place.literal == "cuda":
         return choice
-    is_text = isinstance(place.node, (ast.Constant, ast.JoinedStr, ast.BinOp))
+    is_text = isinstance(place.node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or is_computed_cuda(place.node)
     prefix = "f" if "{" in place.literal else ""
     cuda = tree.source(place.node) if is_text else f'{prefix}"{place.literal}"'
     return f"{cuda} if torch.cuda.is_available() else {_others(choice)}"

@@ -1,7 +1,8 @@
 """Names of a project that may hold what a machine answers: whether there is CUDA, and how many accelerators there are.
 
-Names are followed by their words over all files, without scopes: ``use_cuda = torch.cuda.is_available()``,
-``Trainer(gpu=use_cuda)``, ``return use_cuda``, and what is assigned under ``if use_cuda:`` or in a ``try``.
+Values are followed through all files: ``use_cuda = torch.cuda.is_available()``, ``Trainer(gpu=use_cuda)``, ``return
+use_cuda``, and what is assigned under ``if use_cuda:`` or in a ``try`` for CUDA.  Attributes, keys, functions and names
+of modules are told apart by their words only; names of functions belong to them.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from devfix.syntax.declared_options import is_declared, option_attribute
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import children, walk
 
-__all__ = ["Answers", "answers_of", "names_read"]
+__all__ = ["Answers", "answers_of"]
 
 _QUERIES = frozenset("is_available device_count is_cuda get_device current_device is_initialized getAvailable".split())
 _QUERY_TEXTS = ("nvidia-smi", "CUDA_VISIBLE_DEVICES")
@@ -29,45 +32,69 @@ _GIVEN = frozenset("parse_args parse_known_args Namespace getenv load safe_load 
 _QUERY, _CONSTANT = "?", "!"
 
 
+class _Locals(NamedTuple):
+    """A function, and the names that belong to it."""
+
+    owner: str
+    names: frozenset[str]
+
+    def token(self, name: str) -> str:
+        """Return what stands for a name of the function."""
+        return f"{self.owner}.{name}"
+
+
+#: The functions around a place, innermost first.
+_Scope = tuple[_Locals, ...]
+#: What is read, and what then holds it.
+_Flow = tuple[frozenset[str], set[str]]
+
+
 @dataclass(frozen=True)
 class Answers:
-    """The names of a project that may hold answers, and those with values of its own.
+    """What may hold answers, and what holds values of the program.
 
     Attributes:
-        names: names, attributes, keys and parameters; functions that return an answer end in ``()``.
-        constants: those that some constant reaches that is a number, a text or true: ``Trainer(use_gpu=True)``.
+        names: what may hold an answer: names, attributes, keys and parameters; functions end in ``()``.
+        constants: what some constant reaches that is a number, a text or true: ``Trainer(use_gpu=True)``.
 
     """
 
     names: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
 
-    def may_decide(self, test: ast.AST) -> bool:
-        """Return whether an answer may decide the outcome of a test."""
-        return not self.names.isdisjoint(names_read(test) | _owners(test))
+    def may_decide(self, test: ast.AST, around: Iterable[ast.AST]) -> bool:
+        """Return whether an answer may decide a value; ``around`` are the nodes around it, innermost first."""
+        scope = _scope(around)
+        owners = (node.value for node in walk(test) if isinstance(node, ast.Attribute))
+        owned = {_token(scope, owner.id) for owner in owners if isinstance(owner, ast.Name)}  # of ``device.type``
+        return not self.names.isdisjoint(_read(test, scope) | owned)
+
+    def is_given(self, value: ast.AST, around: Iterable[ast.AST]) -> bool:
+        """Return whether the program gives a name, an attribute or a key a value that is true."""
+        return not self.constants.isdisjoint(_read(value, _scope(around)) - {_CONSTANT})
 
 
 def answers_of(files: Iterable[ast.AST]) -> Answers:
     """Return what the syntax trees of all files of a project say."""
     trees = list(files)
-    parameters: dict[str, set[tuple[str, ...]]] = defaultdict(set)
+    parameters: dict[str, list[tuple[_Locals, tuple[str, ...]]]] = defaultdict(list)
     for tree in trees:
         for name, node in _signatures(tree):
-            arguments = (*node.args.posonlyargs, *node.args.args)
-            parameters[name].add(tuple(each.arg for each in arguments if each.arg not in ("self", "cls")))
-    flows: dict[str, set[str]] = defaultdict(set)  # by what is read, what is then known
+            arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            names = tuple(each.arg for each in arguments if each.arg not in ("self", "cls"))
+            parameters[name].append((_locals(node), names))
+    flows: dict[str, set[str]] = defaultdict(set)
     for tree in trees:
-        for sources, targets in _flows(tree, frozenset(), ""):
+        for sources, targets in _flows(tree, (), frozenset(), ""):
             for source in sources:
                 flows[source].update(targets)
-        for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        for call, scope in _calls(tree, ()):
             for parameter, value in _passed(call, parameters):
-                for source in names_read(value):
+                for source in _read(value, scope):
                     flows[source].add(parameter)
-    unknown = (
-        name for name in flows if name.endswith("()") and name[:-2] not in parameters and name[:-2] not in _GIVEN
-    )
-    asked = {each for name in unknown for each in flows[name] if _is_flag(each)}  # the function may ask
+    unknown = (name[:-2] for name in flows if name.endswith("()"))
+    outside = [name for name in unknown if name not in parameters and name not in _GIVEN]
+    asked = {each for name in outside for each in flows[f"{name}()"] if _is_flag(each)}  # the function may ask
     return Answers(_reached(flows, {_QUERY, *asked}), _reached(flows, {_CONSTANT}))
 
 
@@ -81,131 +108,165 @@ def _reached(flows: dict[str, set[str]], seeds: set[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+# --- functions ------------------------------------------------------------------------------------------------------
 def _signatures(tree: ast.AST) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Yield the functions of a file with the names by which they are called: a constructor has its class's."""
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef):
-            yield from (
-                (node.name, each) for each in node.body if isinstance(each, _FUNCTIONS) and each.name == "__init__"
-            )
+            for each in node.body:
+                if isinstance(each, _FUNCTIONS) and each.name == "__init__":
+                    yield node.name, each
         elif isinstance(node, _FUNCTIONS):
             yield node.name, node
 
 
-def _passed(call: ast.Call, parameters: dict[str, set[tuple[str, ...]]]) -> Iterator[tuple[str, ast.expr]]:
-    """Yield the parameters of a call with their values."""
-    for keyword in call.keywords:
-        if keyword.arg is not None:
-            yield keyword.arg, keyword.value
-    for names in parameters.get(_name(call.func), ()):
-        yield from zip(names, call.args, strict=False)
+def _calls(node: ast.AST, scope: _Scope) -> Iterator[tuple[ast.Call, _Scope]]:
+    if isinstance(node, ast.Call):
+        yield node, scope
+    inner = (_locals(node), *scope) if isinstance(node, (*_FUNCTIONS, ast.Lambda)) else scope
+    for child in children(node):
+        yield from _calls(child, inner)
 
 
-def _flows(node: ast.AST, tests: frozenset[str], function: str) -> Iterator[tuple[frozenset[str], set[str]]]:
-    """Yield pairs of the names that are read and those that are bound to the result.
+def _passed(
+    call: ast.Call, parameters: dict[str, list[tuple[_Locals, tuple[str, ...]]]]
+) -> Iterator[tuple[str, ast.expr]]:
+    """Yield the parameters of a call with their values; a name that no function has may be an attribute."""
+    for function, names in parameters.get(_name(call.func), ()):
+        given = {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg in names}
+        given |= dict(zip(names, call.args, strict=False))
+        yield from ((function.token(str(name)), value) for name, value in given.items())
+    yield from ((keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg)
 
-    ``tests`` are the names that the conditions around ``node`` read.
-    """
+
+@node_cache(16384)
+def _locals(function: ast.AST) -> _Locals:
+    spec = function.args if isinstance(function, (*_FUNCTIONS, ast.Lambda)) else None
+    own = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, spec.vararg, spec.kwarg] if spec is not None else []
+    names = {each.arg for each in own if each is not None}
+    others: set[str] = set()
+    for node in walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            others.update(node.names)
+    return _Locals(f"{getattr(function, 'name', '')}:{getattr(function, 'lineno', 0)}", frozenset(names - others))
+
+
+def _scope(around: Iterable[ast.AST]) -> _Scope:
+    return tuple(_locals(node) for node in around if isinstance(node, (*_FUNCTIONS, ast.Lambda)))
+
+
+def _token(scope: _Scope, name: str) -> str:
+    owner = next((each for each in scope if name in each.names), None)
+    return owner.token(name) if owner is not None else name
+
+
+# --- statements -----------------------------------------------------------------------------------------------------
+def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -> Iterator[_Flow]:
+    """Yield what the code of a node reads and binds; ``tests`` are read by the conditions around it."""
     match node:
         case ast.Assign(value=value, targets=targets):
-            yield names_read(value) | tests, {name for each in targets for name in _bound(each)}
+            yield _read(value, scope) | tests, {name for each in targets for name in _bound(each, scope)}
         case ast.AnnAssign(value=ast.expr() as value, target=target) | ast.NamedExpr(value=value, target=target):
-            yield names_read(value) | tests, set(_bound(target))
+            yield _read(value, scope) | tests, set(_bound(target, scope))
         case ast.AugAssign(value=value, target=target) | ast.For(iter=value, target=target):
-            yield names_read(value) | tests, set(_bound(target))
-        case ast.Return(value=ast.expr() as value):
-            yield names_read(value) | tests, {f"{function}()"}
-        case ast.Return():
-            yield tests, {f"{function}()"}
+            yield _read(value, scope) | tests, set(_bound(target, scope))
+        case ast.Return(value=value):
+            yield (_read(value, scope) if value is not None else frozenset()) | tests, {f"{function}()"}
         case ast.Dict(keys=keys, values=values):
             for key, value in zip(keys, values, strict=True):
                 if isinstance(key, ast.Constant):
-                    yield names_read(value), {str(key.value)}
+                    yield _read(value, scope), {str(key.value)}
         case ast.Call() if is_declared(node):
             defaults = [keyword.value for keyword in node.keywords if keyword.arg == "default"]
-            yield from ((names_read(value), {option_attribute(node)}) for value in defaults)
+            yield from ((_read(value, scope), {option_attribute(node)}) for value in defaults)
             if any(
                 isinstance(each.value, ast.Constant) and each.value.value == "store_false" for each in node.keywords
             ):
                 yield frozenset({_CONSTANT}), {option_attribute(node)}
         case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
-            yield names_read(value) | tests, {name}
+            yield _read(value, scope) | tests, {name}
         case ast.ImportFrom(names=names):
             yield from ((frozenset({each.name}), {each.asname}) for each in names if each.asname)
+    inner, around = tests, scope
     if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
-        function = getattr(node, "name", "")
-        spec = node.args
+        function, own, spec = getattr(node, "name", ""), _locals(node), node.args
         positional = [*spec.posonlyargs, *spec.args]
-        own = zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True)
-        yield from ((names_read(value), {argument.arg}) for argument, value in own)
-        named = zip(spec.kwonlyargs, spec.kw_defaults, strict=True)
-        yield from ((names_read(value), {argument.arg}) for argument, value in named if value is not None)
-    inner = tests
-    if isinstance(node, (ast.If, ast.While)):
-        inner |= names_read(node.test) - {_CONSTANT}
-    elif isinstance(node, ast.Try) and any(
-        _is_flag(getattr(each, "attr", "")) for stmt in node.body for each in walk(stmt)
-    ):
+        with_defaults = [
+            *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
+            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
+        ]
+        yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in with_defaults if value is not None)
+        around = (own, *scope)
+    elif isinstance(node, (ast.If, ast.While)):
+        inner |= _read(node.test, scope) - {_CONSTANT}
+    elif isinstance(node, ast.Try) and any(_is_flag(_name(each)) for stmt in node.body for each in walk(stmt)):
         inner |= {_QUERY}
     for child in children(node):
-        yield from _flows(child, inner, function)
+        yield from _flows(child, around, inner, function)
 
 
-def names_read(node: ast.AST) -> frozenset[str]:
-    """Return the names whose values an expression passes on: names, attributes, keys, and functions that it calls."""
-    match node:
-        case ast.Name(id=name):
-            return frozenset({name})
-        case ast.Attribute(attr=name, value=value):
-            return frozenset({_QUERY if name in _QUERIES else name}) | (names_read(value) & {_QUERY})
-        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
-            return frozenset({name}) | ((names_read(value) | _texts(name)) & {_QUERY})
-        case ast.Subscript(value=value):
-            return names_read(value)
-        case ast.Constant(value=value):
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            return _texts(value) if isinstance(value, str) else frozenset({_CONSTANT} if value or is_number else ())
-        case ast.UnaryOp(op=ast.USub()):
-            return frozenset()  # ``-1`` is no index
-        case ast.Call(func=function, args=args, keywords=keywords):
-            name = _name(function)
-            if name in _QUERIES or any(_QUERY in names_read(each) for each in args if isinstance(each, ast.Constant)):
-                return frozenset({_QUERY})
-            if name in _OF_TEXTS and isinstance(function, ast.Attribute):
-                return names_read(function.value).union(*map(names_read, args))
-            read = {f"{name}()"}
-            if name in _CONVERSIONS:
-                read.update(each for argument in args for each in names_read(argument))
-                read.update(str(each.value) for each in args if isinstance(each, ast.Constant))
-                read.update(each for keyword in keywords for each in names_read(keyword.value))
-            return frozenset(read)
-        case ast.expr():
-            return frozenset(name for child in children(node) for name in names_read(child))
-    return frozenset()
-
-
-def _texts(text: str) -> frozenset[str]:
-    return frozenset({_QUERY if any(each in text for each in _QUERY_TEXTS) else _CONSTANT} if text else ())
-
-
-def _owners(test: ast.AST) -> frozenset[str]:
-    """Return the names of the objects whose attributes a test reads: ``device`` of ``device.type``."""
-    return frozenset(
-        node.value.id for node in walk(test) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    )
-
-
-def _bound(target: ast.expr) -> Iterator[str]:
+def _bound(target: ast.expr, scope: _Scope) -> Iterator[str]:
     match target:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
+        case ast.Name(id=name):
+            yield _token(scope, name)
+        case ast.Attribute(attr=name):
             yield name
         case ast.Subscript(slice=ast.Constant(value=name)):
             yield str(name)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             for each in elts:
-                yield from _bound(each)
+                yield from _bound(each, scope)
         case ast.Starred(value=inner):
-            yield from _bound(inner)
+            yield from _bound(inner, scope)
+
+
+# --- expressions ----------------------------------------------------------------------------------------------------
+def _read(node: ast.AST, scope: _Scope) -> frozenset[str]:
+    """Return what an expression passes on: names, attributes, keys, and the results of functions."""
+    match node:
+        case ast.Name(id=name):
+            return frozenset({_token(scope, name)})
+        case ast.Attribute(attr=name, value=value):
+            return frozenset({_QUERY if name in _QUERIES else name}) | (_read(value, scope) & {_QUERY})
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(name))):
+            return frozenset({name}) | ((_read(value, scope) | _texts(name)) & {_QUERY})
+        case ast.Subscript(value=value):
+            return _read(value, scope)
+        case ast.Constant(value=value):
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            return _texts(value) if isinstance(value, str) else frozenset({_CONSTANT} if value or is_number else ())
+        case ast.UnaryOp(op=ast.USub()):
+            return frozenset()  # ``-1`` is no index
+        case ast.Call():
+            return _results(node, scope)
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            bound = {name for each in node.generators for name in _bound(each.target, scope)}
+            parts = (_read(each, scope) for each in children(node))
+            return frozenset().union(*parts) - bound
+        case ast.comprehension(iter=value, ifs=tests):
+            return _read(value, scope).union(*(_read(each, scope) for each in tests))
+        case ast.expr():
+            return frozenset(name for child in children(node) for name in _read(child, scope))
+    return frozenset()
+
+
+def _results(call: ast.Call, scope: _Scope) -> frozenset[str]:
+    name, args = _name(call.func), call.args
+    if name in _QUERIES or any(_QUERY in _read(each, scope) for each in args if isinstance(each, ast.Constant)):
+        return frozenset({_QUERY})
+    if name in _OF_TEXTS and isinstance(call.func, ast.Attribute):
+        return _read(call.func.value, scope).union(*(_read(each, scope) for each in args))
+    if name not in _CONVERSIONS:
+        return frozenset({f"{name}()"})
+    values = [*args, *(keyword.value for keyword in call.keywords)]
+    keys = {str(each.value) for each in args if isinstance(each, ast.Constant)}
+    return frozenset(keys).union(*(_read(each, scope) for each in values))
+
+
+def _texts(text: str) -> frozenset[str]:
+    return frozenset({_QUERY if any(each in text for each in _QUERY_TEXTS) else _CONSTANT} if text else ())
 
 
 def _is_flag(name: str) -> bool:

@@ -69,6 +69,16 @@ def test_the_index_counts_with_cuda_only(before, after, repair):
     assert repair(CODE, HEAD + after) == HEAD + after
 
 
+def test_a_computed_name_of_a_device_is_kept_with_cuda(repair):
+    text = (
+        HEAD + ANY_OPTION + "device = torch.device(\n    'cuda:{}'.format(args.ids[0]))\nx = torch.ones(3).to(device)\n"
+    )
+
+    assert repair(CODE, text) == text.replace(
+        "format(args.ids[0])", 'format(args.ids[0]) if torch.cuda.is_available() else "cpu"'
+    )
+
+
 @pytest.mark.parametrize("receiver", ["torch.rand(3)", "x.float()", "nn.Linear(3, 3)"])
 def test_a_short_expression_is_written_in_both_branches(receiver, repair):
     text = f"{HEAD}{ANY_OPTION}x = torch.ones(3)\nprint({receiver}.cuda(args.gpu))\n"
@@ -77,13 +87,14 @@ def test_a_short_expression_is_written_in_both_branches(receiver, repair):
     assert repair(CODE, text) == text.replace(f"{receiver}.cuda(args.gpu)", choice)
 
 
-@pytest.mark.parametrize("index", ["rank", "local_rank", "args.gpu", "device"])
-def test_an_index_that_a_module_moves_to_counts_with_cuda_only(index, repair):
-    text = f"{HEAD}{ANY_OPTION}device = args.gpu\ndef main(rank, local_rank):\n    nn.Linear(3, 3).to({index})\n"
+@pytest.mark.parametrize("place", [".to({})", ".to({}, non_blocking=True)", "\n    device = {}\n    model.to(device)"])
+@pytest.mark.parametrize("index", ["rank", "local_rank", "args.gpu"])
+def test_an_index_that_is_a_device_counts_with_cuda_only(place, index, repair):
+    text = f"{HEAD}{ANY_OPTION}def main(rank, local_rank):\n    model = nn.Linear(3, 3){place}\n"
 
-    changed = repair(CODE, text)
+    changed = repair(CODE, text.format(index))
 
-    assert changed == text.replace(f".to({index})", f'.to({index} if torch.cuda.is_available() else "cpu")')
+    assert changed == text.format(f'{index} if torch.cuda.is_available() else "cpu"')
     assert repair(CODE, changed) == changed
 
 

@@ -211,6 +211,15 @@ def test_a_test_that_holds_without_cuda_is_no_condition_on_it(test, repair):
     assert "x = x.to(device)" in repair(CODE, HEAD + text)
 
 
+def test_a_test_of_a_name_for_devices_is_no_condition_on_cuda(repair):
+    text = 'device = "cuda"\nif device:\n    x = torch.ones(3).to("cuda")\n'
+
+    assert repair(CODE, HEAD + text) == HEAD + (
+        'device = "cuda" if torch.cuda.is_available() else "cpu"\nif device:\n    x = torch.ones(3).to(device)\n'
+    )
+    assert 'x.to("cuda")' in repair(CODE, f'{HEAD}def f(device, x):\n    if device:\n        return x.to("cuda")\n')
+
+
 @pytest.mark.parametrize("test", ["x.is_cuda", "isinstance(x, torch.cuda.FloatTensor)", "use_cuda and not x.is_cuda"])
 def test_one_that_does_not_is(test, repair):
     text = f"use_cuda = torch.cuda.is_available()\nx = torch.ones(3)\nif {test}:\n    y = x.cuda()\n"

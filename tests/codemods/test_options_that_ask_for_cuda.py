@@ -94,6 +94,19 @@ def test_an_early_end_that_is_asked_for_does_not_guard_what_follows(ported):
     assert ported(text) == text.replace("x.cuda()", "x.to(device)")
 
 
+@pytest.mark.parametrize("place", ["torch.device({})", "x.to({})", "torch.ones(2, device={})"])
+def test_a_choice_of_a_device_by_an_option_is_ported(ported, place):
+    text = f"device = {place}\n"
+    choice = '"cuda" if torch.cuda.is_available() else "cpu"'
+
+    after = ported(text.format("'cuda' if args.ngpu > 0 else 'cpu'"))
+
+    assert after == text.format(f"({choice}) if args.ngpu > 0 else 'cpu'")
+    for test in ("torch.cuda.is_available()", "args.cuda", "args.checked_gpu"):
+        unchanged = text.format(f"'cuda' if {test} else 'cpu'")
+        assert ported(unchanged) == unchanged
+
+
 def test_a_chosen_index_is_no_condition_on_cuda(ported):
     text = "if args.gpu is not None:\n    torch.cuda.set_device(args.gpu)\n    x = x.cuda(args.gpu)\n"
 

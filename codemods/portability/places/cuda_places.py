@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codemods.portability._guards import asks_for_cuda
 from codemods.portability._torch_names import named, own_names, stands_alone
 from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
@@ -320,11 +321,14 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
         return None
     if not computed and not is_cuda_literal(node):
         return None
-    outer = tree.parents[node]
+    place, outer = node, tree.parents[node]
+    while isinstance(outer, ast.IfExp) and asks_for_cuda(tree, outer, place):  # ``"cuda" if args.gpus else "cpu"``
+        place, outer = outer, tree.parents[outer]
     literal = str(node.value) if isinstance(node, ast.Constant) else ""
-    if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
+    if isinstance(outer, ast.Call) and outer.args[:1] == [place] and named(tree, outer.func) == "torch.device":
         if (
-            isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign, ast.IfExp))
+            place is not node
+            or isinstance(tree.parents[outer], (ast.Assign, ast.AnnAssign, ast.IfExp))
             or literal != "cuda"
             or len(outer.args) > 1
         ):
@@ -332,9 +336,9 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
     if isinstance(outer, ast.arguments) and _parameter(outer, node):
         return CudaPlace(tree, node, reason=_PARAMETER)
-    if not _is_device_argument(tree, node, outer) and not _is_device_value(tree, node, outer):
+    if not _is_device_argument(tree, place, outer) and not _is_device_value(tree, place, outer):
         return None
-    if literal and _is_moved_by_torch(tree, outer):
+    if place is node and literal and _is_moved_by_torch(tree, outer):
         return CudaPlace(tree, node, literal=literal, pieces=(_whole(tree, node),))
     return CudaPlace(tree, node, Kind.CHOICE, literal)
 

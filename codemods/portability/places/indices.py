@@ -29,23 +29,21 @@ def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
 
 
 def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute) -> bool:
-    """Return whether an expression is the index of an accelerator that ``to`` gets: ``model.to(local_rank)``.
+    """Return whether an expression is the index of an accelerator where a device is expected.
 
-    What a machine may answer, such as ``"cpu"``, is none, and neither is what a condition on the index guards.
+    ``model.to(local_rank)``, and ``device = cfg.gpu_id``.  What a machine may answer, such as ``"cpu"``, is none.
     """
-    call = tree.parents.get(node)
-    match call:
-        case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]) if first is node:
-            pass
+    match tree.parents.get(node):
+        case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]):
+            is_place = first is node
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            is_place = value is node and name.endswith("device")
         case _:
-            return False
-    answers, named = project_flags.current().answers.names, [node]
-    if isinstance(node, ast.Name) and node.id in tree.derived(_values):  # ``device = cfg.GPU_ID``
-        named = [value for value in tree.derived(_values)[node.id] if isinstance(value, (ast.Name, ast.Attribute))]
-        named = named if len(named) == len(tree.derived(_values)[node.id]) else []
-        named = named or [node]
-    names = [each.attr if isinstance(each, ast.Attribute) else each.id for each in (node, *named)]
-    return all(map(_INDEX.fullmatch, names[1:])) and answers.isdisjoint(names)
+            is_place = False
+    name = node.attr if isinstance(node, ast.Attribute) else node.id
+    if not is_place or not _INDEX.fullmatch(name):
+        return False
+    return not project_flags.current().answers.may_decide(node, tree.ancestors(node))
 
 
 def is_integer(tree: SourceTree, index: ast.expr) -> bool:

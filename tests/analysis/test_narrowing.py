@@ -43,6 +43,38 @@ def test_a_test_of_something_else_narrows_nothing(met, test):
     assert met(SETUP.replace("TEST", test)) == ["return known + x"]
 
 
+DRIFT = """
+class Drift(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(4, 3)
+
+    def forward(self, t, y):
+        if {test}:
+            t = torch.full_like(y[:, :1], fill_value=t)
+        return self.net(torch.cat((t, y), dim=-1))
+
+times = torch.linspace(0, 1, 5)
+drift = Drift().cuda()
+y = torch.ones(2, 3).cuda()
+for t in times:
+    drift({argument}, y)
+"""
+
+
+@pytest.mark.parametrize("argument", ["t", "times[0]", "times[0] + 0.1 * t"])
+@pytest.mark.parametrize("test", ["t.dim() == 0", "t.ndim == 0", "not t.dim() != 0", "len(t.shape) == 0"])
+def test_a_number_that_gets_dimensions_where_it_has_none_is_not_on_the_cpu_then(met, test, argument):
+    assert met(DRIFT.replace("{test}", test).replace("{argument}", argument)) == []
+
+
+@pytest.mark.parametrize("argument", ["times[:1].expand(2, 1)", "torch.ones(2, 1)"])
+def test_a_tensor_with_dimensions_stays_where_it_is(met, argument):
+    failing = "return self.net(torch.cat((t, y), dim=-1))"
+
+    assert met(DRIFT.replace("{test}", "t.dim() == 0").replace("{argument}", argument)) == [failing]
+
+
 def test_a_conditional_expression_narrows_within_itself(met):
     program = """
         class Cache:

@@ -136,3 +136,67 @@ def test_a_method_places_values_where_it_works(tmp_path, before_and_after):
 
     assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
     assert [change.new.decode() for change in outcome.patch.files] == [after]
+
+
+@pytest.mark.parametrize(
+    "saving",
+    [
+        "    net.cpu()\n    torch.save(net.state_dict(), 'net.pt')\n    if torch.cuda.is_available():\n        net.cuda()\n",
+        "    state = torch.load('net.pt', map_location='cuda' if torch.cuda.is_available() else 'cpu')\n",
+    ],
+)
+def test_a_move_back_or_a_load_is_no_choice_of_a_device(repair, saving):
+    program = f"""\
+import torch
+from torch import nn
+
+def save(net):
+{saving}
+net = nn.Linear(3, 3).cuda()
+net(torch.ones(3).cuda())
+save(net)
+"""
+
+    assert repair(CODE, program) == program
+
+
+CACHED = """\
+import torch
+from torch import nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        self.cached = x.shape[0] > 50
+        flow = x + 1
+        if self.cached:
+            flow = flow.cpu()
+        return self.merge(flow, x)
+
+    def merge(self, flow, x):
+        if {test}:
+            flow = flow.cuda()
+        return self.layer(flow + x)
+
+net = Net().cuda()
+print(net(torch.ones(3, 3).cuda()))
+"""
+
+
+def test_a_move_to_the_cpu_on_one_path_is_not_certain(tmp_path):
+    program = CACHED.replace("{test}", "len(x) > 60")
+    path = tmp_path / "train.py"
+    path.write_text(program)
+    source = SourceFile(str(path), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
+
+
+def test_a_move_to_the_cpu_that_the_same_flag_takes_back_is_right(repair):
+    program = CACHED.replace("{test}", "self.cached")
+
+    assert repair(CODE, program) == program

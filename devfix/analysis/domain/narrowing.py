@@ -160,6 +160,29 @@ def _on_device(device: Device, tensor: Tensor) -> Tensor | None:
     return replace(tensor, device=device)
 
 
+def _without_dimensions(test: ast.Compare) -> ast.expr | None:
+    """Return ``x`` of ``x.dim() == 0``, ``x.ndim == 0`` and ``len(x.shape) == 0``."""
+    match test.left, test.comparators[0]:
+        case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[]), ast.Constant(value=0):
+            return subject
+        case ast.Attribute(value=subject, attr="ndim"), ast.Constant(value=0):
+            return subject
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=subject, attr="shape")]), ast.Constant(
+            value=0
+        ):
+            return subject
+    return None
+
+
+def _of_dimensions(has_some: bool, tensor: Tensor) -> Tensor:
+    """Return a tensor that has dimensions or none; other callers pass the one that may have none and does have some."""
+    if not has_some:
+        return replace(tensor, maybe_zero_dim=True, is_single_number=True)
+    if not tensor.maybe_zero_dim:
+        return tensor
+    return replace(tensor, device=UNKNOWN_DEVICE, origins=(), maybe_zero_dim=False, is_single_number=False)
+
+
 def _if_cuda(holds: bool, tensor: Tensor) -> Tensor | None:
     return tensor if not tensor.device.known or (tensor.device != CPU) is holds else None
 
@@ -240,7 +263,11 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
             _narrow_type(interp, ast.copy_location(same, test), holds)
             return
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
-        _narrow_device(interp, test, holds is isinstance(test.ops[0], ast.Eq))
+        equal = holds is isinstance(test.ops[0], ast.Eq)
+        _narrow_device(interp, test, equal)
+        counted = _without_dimensions(test)
+        if counted is not None:
+            _narrow_tensors(interp, counted, partial(_of_dimensions, not equal))
     is_none = holds
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Is, ast.IsNot)):
         name, right = test.left, test.comparators[0]

@@ -36,6 +36,7 @@ from devfix.analysis.stdlib.containers import DictObject, ListObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import checkpoints, module_tree
 from devfix.analysis.torch.releases import leaves_step_behind
+from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -288,20 +289,37 @@ def load_state(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
 
 
 def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value) -> None:
-    """Record state that the program writes: ``optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)``."""
+    """Record state that the program writes: ``optimizer.state[p]["momentum_buffer"] = torch.zeros_like(p)``.
+
+    In a loop, ``for state in optimizer.state.values()``, it is ``state["momentum_buffer"]``.
+    """
     node: ast.expr = target
     while isinstance(node, ast.Subscript):
         node = node.value
+    if isinstance(node, ast.Name):
+        node = _looped_state(interp, target, node.id) or node
     if not (isinstance(node, ast.Attribute) and node.attr == "state"):
         return
     is_new = isinstance(value, Tensor | Pointer) and not (isinstance(value, Tensor) and value.device == ACCELERATOR)
     for option in alternatives(interp.evaluate(node.value)):
         optimizer = object_at(interp, option, OptimizerObject)
         if optimizer is not None and isinstance(option, Pointer):
-            if optimizer.mapped is not None:
+            is_moved = optimizer.loaded is not None and not (isinstance(value, Tensor) and value.device == CPU)
+            if optimizer.mapped is not None or is_moved:
                 interp.now.update(option, settled=True)
             elif is_new:
                 load_state(interp, option, target)
+
+
+def _looped_state(interp: Interpreter, target: ast.Subscript, name: str) -> ast.expr | None:
+    """Return ``optimizer.state`` of the loop around a statement whose variable has this name."""
+    assert interp.activation is not None
+    for outer in interp.activation.module.tree.ancestors(target):
+        match outer:
+            case ast.For(iter=ast.Call(func=ast.Attribute(value=ast.Attribute(attr="state") as state)), target=bound):
+                if any(isinstance(each, ast.Name) and each.id == name for each in walk(bound)):
+                    return state
+    return None
 
 
 def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:

@@ -18,6 +18,7 @@ from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
+from devfix.syntax.tree import walk
 
 __all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
@@ -149,13 +150,29 @@ def _choices(observations: Observations, scenario: Observations) -> Iterator[Pro
     """Yield moves to the accelerator that go to the CPU, or do not run, if there is none."""
     for call, by_device in observations.device_assignments.items():
         assignment = by_device.get(ACCELERATOR)
-        if assignment is None or assignment.latent:
+        if assignment is None or assignment.latent or is_load(call) or _moves_back(assignment):
             continue
         devices_without_accelerator = scenario.device_assignments.get(call, {})
         if ACCELERATOR not in devices_without_accelerator and (
             CPU in devices_without_accelerator or _is_under_accelerator_check(assignment.point)
         ):
             yield assignment.point
+
+
+def _moves_back(assignment: DeviceAssignment) -> bool:
+    """Return whether the function itself has moved the value to the CPU before, to save it or to read it."""
+    function, line = assignment.call.func, assignment.point.span.line
+    if not isinstance(function, ast.Attribute):
+        return False
+    text = ast.unparse(function.value)
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "cpu"
+        and node.lineno < line
+        and ast.unparse(node.func.value) == text
+        for node in walk(assignment.point.tree.function(assignment.call))
+    )
 
 
 def _is_under_accelerator_check(point: ProgramPoint) -> bool:
@@ -288,7 +305,7 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
                 continue
             if not is_attribute and operand.is_certain and not _follows_value(assignment):
                 was_on_accelerator = assignment.source == ACCELERATOR
-                point, certain = assignment.point, not mismatch.latent
+                point, certain = assignment.point, mismatch.on_every_path and not mismatch.latent
                 yield DeviceConflict(assignment.call, point, point, CPU, certain, None, mismatch, was_on_accelerator)
 
 

@@ -345,3 +345,31 @@ def test_an_annotation_says_that_an_unknown_value_is_a_number(met, step, annotat
         """
 
     assert met(program) == lines
+
+
+@pytest.mark.parametrize("argument", ["batch", "batch[1:]", "send(batch)[1:]"])
+def test_arguments_of_one_of_several_tuples_keep_their_places(met, argument):
+    program = f"""
+        def send(batch):
+            if len(batch) == 4:
+                names, x, y, z = batch
+                return names, x.cuda(), y.cuda(), torch.ones(2)
+            if len(batch) == 2:
+                names, x = batch
+                return names, x.cuda()
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(2, 2)
+
+            def forward(self, x, y=None, z=None):
+                return self.layer(x)
+
+        model = Net().cuda()
+        for batch in DataLoader(Data()):
+            moved = send(batch)
+            model(*{"moved[1:]" if argument == "batch" else argument})
+        """
+
+    assert met(program) == ([] if argument != "batch[1:]" else ["return self.layer(x)"])

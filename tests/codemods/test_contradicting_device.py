@@ -141,7 +141,7 @@ def test_a_method_places_values_where_it_works(tmp_path, before_and_after):
 @pytest.mark.parametrize(
     "saving",
     [
-        "    net.cpu()\n    torch.save(net.state_dict(), 'net.pt')\n    if torch.cuda.is_available():\n        net.cuda()\n",
+        "    net.cpu()\n    torch.save(net, 'net.pt')\n    if torch.cuda.is_available():\n        net.cuda()\n",
         "    state = torch.load('net.pt', map_location='cuda' if torch.cuda.is_available() else 'cpu')\n",
     ],
 )

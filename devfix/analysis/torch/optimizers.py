@@ -304,7 +304,7 @@ def note_state_written(interp: Interpreter, target: ast.Subscript, value: Value)
     for option in alternatives(interp.evaluate(node.value)):
         optimizer = object_at(interp, option, OptimizerObject)
         if optimizer is not None and isinstance(option, Pointer):
-            is_moved = optimizer.loaded is not None and not (isinstance(value, Tensor) and value.device == CPU)
+            is_moved = optimizer.loaded is not None and not (isinstance(value, Tensor) and value.device != ACCELERATOR)
             if optimizer.mapped is not None or is_moved:
                 interp.now.update(option, settled=True)
             elif is_new:

@@ -98,8 +98,7 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
     for argument in node.args:
         if isinstance(argument, ast.Starred):
             value = interp.evaluate(argument.value)
-            items = iteration.elements(interp, value, argument)
-            args.extend(items if items is not None else [iteration.element(interp, value, argument)])
+            args.extend(iteration.arguments_of(interp, value, argument))
         else:
             args.append(identified(interp, interp.evaluate(argument), argument))
     keywords: dict[str, Value] = {}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import BatchSource
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
+    NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Const,
@@ -22,6 +24,7 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
+    alternatives,
     join,
 )
 from devfix.analysis.stdlib.items import is_unrollable
@@ -31,7 +34,7 @@ from devfix.analysis.torch.module_tree import weights_device
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["element", "elements", "is_element", "unpack"]
+__all__ = ["arguments_of", "element", "elements", "is_element", "unpack"]
 
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -39,6 +42,16 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
     if isinstance(value, TupleValue) and is_unrollable(interp, value.items):
         return list(value.items)
     return interp.heap_object(value).elements(interp, value) if isinstance(value, Pointer) else None
+
+
+def arguments_of(interp: Interpreter, value: Value, node: ast.AST) -> list[Value]:
+    """Return the arguments of ``*value``: each is that of one of several tuples, which may have different lengths."""
+    tuples = [option for option in alternatives(value) if option != NONE]
+    if tuples and all(isinstance(option, TupleValue) for option in tuples):
+        items = [option.items for option in tuples if isinstance(option, TupleValue)]
+        return [join(each for each in given if each is not None) for given in zip_longest(*items)]
+    known = elements(interp, value, node)
+    return known if known is not None else [element(interp, value, node)]
 
 
 def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[str] = frozenset()) -> Value:
@@ -51,8 +64,8 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
             return inner
         case TupleValue(items):
             return join(items)
-        case Union(alternatives):
-            return join(element(interp, option, node, moved) for option in alternatives)
+        case Union(options):
+            return join(element(interp, option, node, moved) for option in options)
         case Parameters(pointer, named):
             parameter = Tensor(weights_device(interp, pointer), (Origin("parameter", pointer.id),))
             return TupleValue((Text(), parameter)) if named else parameter

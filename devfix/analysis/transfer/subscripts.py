@@ -10,6 +10,7 @@ from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
+    NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Const,
@@ -47,7 +48,8 @@ def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
     key = interp.evaluate(node.slice)
     if _has_index_mismatch(interp, base, key, node):
         return Tensor(UNKNOWN_DEVICE)  # where ``base`` is, or will be: later uses are not reported again
-    return join(_item(interp, option, key, node) for option in alternatives(base))
+    options = [option for option in alternatives(base) if option != NONE] or [base]  # ``None[key]`` is an error
+    return join(_item(interp, option, key, node) for option in options)
 
 
 def _has_index_mismatch(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> bool:

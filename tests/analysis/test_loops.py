@@ -226,3 +226,46 @@ def test_what_moves_in_place_is_a_module_and_its_iterable_no_loader(met):
 
 def test_what_moves_to_another_object_comes_from_a_loader(met):
     assert met(IN_PLACE.format(move="part = part.to('cuda')")) == ["x * weight"]
+
+
+BATCHES = """
+class Data(Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, i):
+        return torch.rand(4), torch.rand(4)
+
+def collate(samples):
+    return {"size": len(samples), "x": torch.zeros(2)}, [torch.stack([s[0] for s in samples])]
+
+def send(meta, data):
+    for i, part in enumerate(data):
+        data[i] = part.pin_memory().cuda()
+    meta["x"] = meta["x"].pin_memory().cuda()
+
+kept = []
+for epoch in range(3):
+    for i, (meta, data) in enumerate(DataLoader(Data(), batch_size=2, collate_fn=collate)):
+        send(meta, data)
+        kept.append(data)
+"""
+
+
+def test_each_round_has_a_new_batch(analyse):
+    observations = analyse(BATCHES)
+
+    assert not observations.host_accesses
+
+
+def test_a_batch_that_is_kept_stays_where_it_was_moved(met):
+    assert met(f"{BATCHES}\nprint(meta['x'] + torch.ones(2), kept[0][0] + torch.ones(2))\n") == [
+        "print(meta['x'] + torch.ones(2), kept[0][0] + torch.ones(2))"
+    ]
+    assert met(f"{BATCHES}\nprint(data[0] + torch.ones(2).cuda())\n") == []
+
+
+def test_objects_that_were_there_before_the_loop_stay_as_the_round_before_left_them(analyse):
+    program = BATCHES.replace("enumerate(DataLoader(Data(), batch_size=2, collate_fn=collate))", "enumerate(batches)")
+    batches = "batches = [({'x': torch.zeros(2)}, [torch.ones(2)])]\n"
+
+    assert analyse(batches + program).host_accesses

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import HeapObject, module_at
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import TupleValue, Value, alternatives
+from devfix.analysis.domain.values import Pointer, TupleValue, Union, Value, alternatives
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.node_caches import node_cache
@@ -32,6 +33,7 @@ MOST_ROUNDS = 6
 
 def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """Execute a ``for``: for each element if they are known, else with a value that represents all of them."""
+    start = interp.new_id()
     iterable = interp.evaluate(stmt.iter)
     elements = iteration.elements(interp, iterable, stmt)
     written = {name: assignment.containers(interp, name) for name in _written_by_key(stmt)}
@@ -41,7 +43,8 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
             representative = iteration.element(interp, iterable, stmt, moved_names(stmt))
             elements = _separate_modules(interp, representative)
         if representative is not None and not elements:
-            _repeat(interp, stmt, loop, partial(_iterate, interp, stmt, representative, loop))
+            made = _objects_in(interp, representative, start)
+            _repeat(interp, stmt, loop, partial(_iterate, interp, stmt, representative, loop, made))
         for value in elements:
             if interp.alive:
                 _iterate(interp, stmt, value, loop)
@@ -51,9 +54,33 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     interp.observe(LoopLeft(stmt))
 
 
-def _iterate(interp: Interpreter, stmt: ast.For | ast.AsyncFor, value: Value, loop: Loop) -> bool:
+def _objects_in(interp: Interpreter, value: Value, start: int) -> dict[int, HeapObject]:
+    """Return the objects of a value whose identifiers are above ``start``."""
+    found: dict[int, HeapObject] = {}
+    pending = [value]
+    while pending:
+        match pending.pop():
+            case Pointer(key) if key > start and key not in found:
+                found[key] = interp.now.at(key)
+                pending.extend(found[key].contents)
+            case TupleValue(items) | Union(items):
+                pending.extend(items)
+    return found
+
+
+def _iterate(
+    interp: Interpreter,
+    stmt: ast.For | ast.AsyncFor,
+    value: Value,
+    loop: Loop,
+    made: Mapping[int, HeapObject] = MappingProxyType({}),
+) -> bool:
+    """Execute one round; ``made`` are the objects of the element: each round has new ones, a batch for instance."""
     assert interp.activation is not None
     interp.activation.stmt = stmt
+    for key, obj in made.items():
+        if interp.now.at(key) is not obj:
+            interp.now.write(key, obj)
     assignment.assign(interp, stmt.target, value, kind="target")
     _execute_body(interp, stmt.body, loop)
     return True

@@ -151,3 +151,21 @@ def test_a_fault_on_one_of_two_devices_is_still_found(met):
         """
 
     assert met(program) == ["print(model(torch.zeros(2, 3)))"]
+
+
+@pytest.mark.parametrize(("owner", "expected"), [("y0", 0), ("sample.y0", 0), ("cfg", 1), ("self.args.run", 1)])
+def test_the_device_of_a_value_that_nothing_is_known_of_is_no_accelerator(met, owner, expected):
+    name = owner.partition(".")[0]
+    program = f"""
+        import argparse
+
+        class Solver:
+            def __init__(self, {name if name != "self" else "args"}):
+                {"self.args = args" if name == "self" else "pass"}
+                self.table = torch.zeros(3, device={owner}.device)
+
+        build = Solver
+        print(build().table + torch.ones(3))
+        """
+
+    assert len(met(program)) == expected

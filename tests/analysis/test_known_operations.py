@@ -61,3 +61,17 @@ def test_nothing_is_reported_in_a_program_that_runs(group: str) -> None:
         for placement in (confirmed.repaired, *confirmed.mixed)
     ]
     assert [program for program in programs if _reported_lines(program)] == []
+
+
+def test_what_is_written_to_is_the_result(met):
+    program = """
+        from settings import batch
+        table = nn.Embedding(5, 3).cuda()
+        positions = batch.new(4).long()
+        table(torch.arange(4, out=positions))
+        here, there = torch.ones(4), torch.ones(4).cuda()
+        torch.arange(4, out=here) + there
+        torch.arange(4, out=there) + there
+        """
+
+    assert met(program) == ["torch.arange(4, out=here) + there"]

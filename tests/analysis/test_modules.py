@@ -523,3 +523,29 @@ print(torch.clamp(Scalar({start})().exp(), min=0.0) * torch.ones(3, device="cuda
 @pytest.mark.parametrize(("start", "count"), [("1.0", 0), ("[1.0, 2.0, 3.0]", 1)])
 def test_a_parameter_without_dimensions_may_stay_on_the_cpu(met, start, count):
     assert len(met(SCALAR.replace("{start}", start))) == count
+
+
+@pytest.mark.parametrize("register", ["self.__setattr__", "super().__setattr__", "self.add_module"])
+def test_a_module_is_registered_under_a_computed_name(met, register):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self, sizes):
+                super().__init__()
+                self.layers = []
+                for i, size in enumerate(sizes):
+                    layer = nn.Linear(size, size)
+                    {register}("layer{{}}".format(i), layer)
+                    self.layers.append(layer)
+
+            def forward(self, x):
+                for layer in self.layers:
+                    x = layer(x)
+                return x
+
+        from settings import sizes
+        for given in (sizes, [3, 3]):
+            Net(given).cuda()(torch.ones(2, 3).cuda())
+        """
+
+    assert met(program) == []
+    assert met(program.replace(f'{register}("layer{{}}".format(i), layer)', "pass")) == ["x = layer(x)"]

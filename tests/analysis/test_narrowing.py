@@ -197,3 +197,19 @@ padded(torch.ones(3, device="{device}"))
 )
 def test_a_typed_class_names_the_device(met, name, device, count):
     assert len(met(TYPED.replace("{name}", name).replace("{device}", device))) == count
+
+
+@pytest.mark.parametrize("kind", ["torch.Tensor", "torch.autograd.Variable", "(list, torch.autograd.Variable)"])
+def test_what_is_a_variable_is_a_tensor(analyse, kind):
+    program = f"""
+        import numpy as np
+
+        def to_numpy(x):
+            if isinstance(x, {kind}):
+                return x.detach().cpu().numpy()
+            return x
+
+        np.clip(to_numpy(torch.ones(3).cuda()), 0, 1)
+        """
+
+    assert not analyse(program).host_accesses

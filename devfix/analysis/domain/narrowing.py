@@ -114,7 +114,8 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
         return None
     types = interp.evaluate(test.args[1])
     classes = types.items if isinstance(types, TupleValue) else (types,)
-    return {cls.name.split(".")[-1] if isinstance(cls, External) else "" for cls in classes}
+    names = {cls.name.split(".")[-1] if isinstance(cls, External) else "" for cls in classes}
+    return {"Tensor" if name == "Variable" else name for name in names}
 
 
 def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:

@@ -40,7 +40,7 @@ from devfix.models.names import NN_MODULE_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["HANDLERS", "update_attributes"]
+__all__ = ["HANDLERS", "set_named_attribute", "update_attributes"]
 
 
 def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -59,6 +59,11 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
     return join((found, args[2])) if missing else found
 
 
+def set_named_attribute(interp: Interpreter, owner: Value, args: list[Value], node: ast.Call) -> Value:
+    """Execute ``owner.__setattr__(name, value)``."""
+    return _setattr(interp, [owner, *args], {}, node)
+
+
 def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) == 3:
         for option in alternatives(args[0]):
@@ -66,7 +71,7 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
             if len(names) == len(alternatives(args[1])):
                 fields = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
                 for name in [name for name in names if name in fields] or names:
-                    source = node.args[2] if len(node.args) == 3 else None
+                    source = node.args[-1] if len(node.args) in (2, 3) else None
                     interp.set_attribute(option, name, args[2], node, weak=len(names) > 1, source=source)
             elif isinstance(option, Pointer) and module_at(interp, option) is not None:
                 modules.attach(interp, option, None, args[2], node, weak=True)
@@ -119,6 +124,7 @@ def _is_any_of(interp: Interpreter, value: Value, classes: Iterable[Value]) -> b
 
 def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     name = cls.name if isinstance(cls, External) else ""
+    name = "torch.Tensor" if name in _OLD_TENSORS else name
     if isinstance(value, Tensor):
         if not value.is_certain or value.maybe_container:
             return None
@@ -154,6 +160,7 @@ def _is_of_typed_class(tensor: Tensor, name: str) -> bool | None:
     return name.rpartition(".")[2] in ("FloatTensor", "LongTensor") or None
 
 
+_OLD_TENSORS = ("torch.autograd.Variable", "torch.autograd.variable.Variable")  # what is one is a tensor
 _NUMBERS = ("builtins.int", "builtins.float", "builtins.bool", "builtins.complex", "numbers.Number")
 _PLAIN_TYPES: dict[str, type | tuple[type, ...]] = {
     "builtins.int": int,

@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
+from devfix.analysis.transfer.device_arguments import selects_device
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -92,7 +93,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
                 return replace(value, text=True)
             return Number(f"{symbol}.index") if name == "index" else Builtin(value, name)
         case Unknown(symbol) | Number(symbol):
-            return Unknown(f"{symbol}.{name}" if symbol else "")
+            is_place = name == "device" and not selects_device(symbol)
+            return Unknown(f"{symbol}.{name}" if symbol and not is_place else "")
     return Builtin(value, name)
 
 

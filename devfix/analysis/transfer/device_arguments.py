@@ -37,6 +37,7 @@ __all__ = [
     "device_by_symbol",
     "move_method_target",
     "named_device",
+    "selects_device",
     "to_targets",
     "type_target",
 ]
@@ -125,6 +126,14 @@ def _is_device_of_value(symbol: str) -> bool:
     owner, _, name = symbol.rpartition(".")
     last = owner.rpartition(".")[2]  # an attribute of an instance is `Class#1.device`
     return name == "device" and bool(last) and "#" not in last and last.lower().strip("_") not in _SELECT_DEVICES
+
+
+def selects_device(symbol: str) -> bool:
+    """Return whether an attribute ``device`` of an unknown value may be what the program selects: ``cfg.run.device``.
+
+    That of a parameter of which nothing is known, ``y0.device``, is where the value is.
+    """
+    return any(part.lower().strip("_") in _SELECT_DEVICES for part in symbol.split("#")[0].split("."))
 
 
 def to_targets(interp: Interpreter, args: list[Value], keywords: dict[str, Value]) -> list[Device | None]:

@@ -81,7 +81,8 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
             return interp.new(TokenizerObject(name, allocated_at=interp.point(node)))
         return unknown_result(interp, name, args, node)
     if model is not None:
-        return _call_model(interp, model, args, keywords, node)
+        result, given = _call_model(interp, model, args, keywords, node), keywords.get("out", NONE)
+        return result if given == NONE or not name.startswith("torch.") else given  # ``out=`` is the result
     if name.split(".")[-1][:1].islower():
         _check_opaque_training_call(interp, name, args, keywords, node)
     if may_move_arguments(name):

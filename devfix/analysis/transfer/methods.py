@@ -51,6 +51,10 @@ def call_method(
         case Tensor():
             restored = call_restored(interp, receiver, name, args, keywords, node)
             return tensor_method(interp, receiver, name, args, keywords, node) if restored is None else restored
+        case Pointer() if name == "__setattr__" and len(args) == 2:
+            return introspection.set_named_attribute(interp, receiver, args, node)
+        case Super(_, Pointer() as owner) if name == "__setattr__" and len(args) == 2:
+            return introspection.set_named_attribute(interp, owner, args, node)
         case Pointer():
             return interp.heap_object(receiver).method(interp, receiver, name, args, keywords, node)
         case Super():

@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from .patches import Patches
 from .state import state
-from .tags import CPU, canonical, put_tag
+from .tags import CPU, UNASSIGNED, canonical, get_tag, put_tag
 
 __all__ = ["is_wrapper", "patch_subclasses", "watch_handlers"]
 
@@ -88,6 +88,8 @@ def _new(*args: Any, **options: Any) -> Any:
     made: Any = torch._C.TensorBase.__new__(Tensor, *rest, **options)
     if state.legacy_default is not None and "device" not in options and not any(isinstance(x, Tensor) for x in rest):
         put_tag(made, state.legacy_default)
+    elif get_tag(made) is UNASSIGNED:  # the constructor in C++ has no operands
+        put_tag(made, None)
     return made if cls is Tensor else made.as_subclass(cls)
 
 

@@ -178,6 +178,16 @@ def test_set_default_device(sim: Simulator) -> None:
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["Tensor", "FloatTensor", "LongTensor"])
+def test_memory_of_an_old_constructor_stays_on_the_cpu_when_it_is_written(name: str, sim: Simulator) -> None:
+    made = getattr(torch, name)(3, 2)
+    made[0] = torch.ones(2).cuda()
+    made.copy_(torch.ones(3, 2).cuda())
+
+    assert made.device.type == "cpu"
+    assert made.tolist() == [[1, 1]] * 3
+
+
 def test_set_default_tensor_type(sim: Simulator) -> None:
     torch.set_default_tensor_type("torch.cuda.FloatTensor")
     try:

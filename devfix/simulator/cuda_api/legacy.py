@@ -11,7 +11,7 @@ from ..conversions import dtype_and_tag_of_type
 from ..errors import _TYPE_NAMES
 from ..patches import Patches
 from ..state import state
-from ..tags import canonical, get_tag, reported_device
+from ..tags import UNASSIGNED, canonical, get_tag, put_tag, reported_device
 from ..transfers import move
 
 __all__ = ["patch_legacy"]
@@ -40,7 +40,10 @@ class _HostType(type):
         return isinstance(value, cls.real) and get_tag(value) is None
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        return cls.real(*args, **kwargs)
+        made = cls.real(*args, **kwargs)
+        if get_tag(made) is UNASSIGNED:  # the constructor in C++ has no operands
+            put_tag(made, None)
+        return made
 
     def __getattr__(cls, name: str) -> Any:
         return getattr(cls.real, name)

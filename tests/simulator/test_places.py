@@ -177,7 +177,6 @@ def test_set_default_device(sim: Simulator) -> None:
     assert not torch.zeros(2).is_cuda
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["Tensor", "FloatTensor", "LongTensor"])
 def test_memory_of_an_old_constructor_stays_on_the_cpu_when_it_is_written(name: str, sim: Simulator) -> None:
     made = getattr(torch, name)(3, 2)
@@ -188,6 +187,7 @@ def test_memory_of_an_old_constructor_stays_on_the_cpu_when_it_is_written(name: 
     assert made.tolist() == [[1, 1]] * 3
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_set_default_tensor_type(sim: Simulator) -> None:
     torch.set_default_tensor_type("torch.cuda.FloatTensor")
     try:

@@ -35,10 +35,12 @@ initialized earlier than before. `.cuda(index)` is called with CUDA only, and in
 `device_ids` and `output_device` of `DistributedDataParallel` are `None` without CUDA, and modules keep their batch
 normalization there instead of `SyncBatchNorm`.
 
-Code under a condition on devices stays, unless it is about options of the file and runs if none of them is given:
-`if args.ngpu > 0`, where that is the default. A comparison with `None`, as in `if args.gpu is not None`, is no such
-condition. Listed and not edited: an index of a value that has no name, a default of a
-parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
+Code under a condition on devices stays, unless it runs if no option is given, as with `if args.ngpu > 0`, where that is
+the default, or unless the program itself turns the flag on, as with `config = {"gpu": True}`. What a query for CUDA may
+decide, in any file, is a condition. A comparison with `None`, as in `if args.gpu is not None`, is none, and neither is
+what holds without CUDA: `if not x.is_cuda`. An index that is a device, as in `model.to(local_rank)`, is `"cpu"` without
+CUDA. A file that does not import `torch` imports it. Listed and not edited: an index of a long expression, a default of
+a parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
 `torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object of a class that may define
 `cuda` itself.
 

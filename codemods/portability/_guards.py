@@ -150,14 +150,19 @@ def _is_device(value: ast.expr) -> bool:
 def _is_given(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a test is of flags for CUDA that the program itself turns on, and no machine answers.
 
-    ``if config["gpu"]:``, where a file has ``config = {"gpu": True}``.
+    ``if config["gpu"]:``, where a file has ``config = {"gpu": True}``, and ``if not config["no_cuda"]:``.
     """
     answers = project_flags.current().answers
     around = [*tree.ancestors(test)]
     if answers.may_decide(test, around) or outcome_by_default(tree, test) is not None:
         return False
+    denied = {node for each in walk(test) if _is_denial(each) for node in walk(each)}
     flags = [node for node in walk(test) if _is_flag(node)]
-    return bool(flags) and all(answers.is_given(node, around) for node in flags)
+    return bool(flags) and all(answers.is_given(node, around, off=node in denied) for node in flags)
+
+
+def _is_denial(node: ast.AST) -> bool:
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
 
 
 def _is_flag(node: ast.AST) -> bool:

@@ -12,7 +12,7 @@ from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda
 from devfix.analysis import Observations
-from devfix.model import Edit, ReplaceExpression, ReplaceStatement
+from devfix.model import Edit, InsertStatement, ReplaceExpression, ReplaceStatement, Where
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Ported", "port_edits"]
@@ -68,6 +68,13 @@ def _edits(
     """Yield the edit of a place with those inside of it."""
     if place.kind == Kind.CONDITION:
         yield _conditional(tree, place, choice)
+        return
+    if place.kind == Kind.PARAMETER:
+        function = tree.function(tree.parents[place.node])
+        assert isinstance(function, ast.FunctionDef)
+        chosen = (f"if {place.name} is None:", f"{indentation(tree)}{place.name} = {_choice(tree, place, choice)}")
+        yield ReplaceExpression(tree.path, tree.span(place.node), "None")
+        yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(chosen))
         return
     if place.kind == Kind.FALLBACK:
         text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"

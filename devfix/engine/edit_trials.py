@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-from devfix.engine.outcome import Resolutions
+from devfix.engine.outcome import DROPPED, Resolutions
 from devfix.engine.programs import Programs
 from devfix.engine.scan import Scan, identity
 from devfix.engine.workspace import Workspace
@@ -86,7 +86,7 @@ class Trial:
         if objection is None or (since is not None and objection.fresh):
             return after
         space.changed = kept
-        return replace(objection, reason=f"the edit was dropped, because {objection.reason}")
+        return replace(objection, reason=f"{DROPPED}{objection.reason}")
 
     def accept(self, after: Scan) -> None:
         """Keep the scans of the edit that held last."""

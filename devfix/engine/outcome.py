@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from devfix.engine.changed_lines import Scope
     from devfix.engine.suppressions import Suppressions
 
-__all__ = ["Resolutions", "in_order"]
+__all__ = ["DROPPED", "Resolutions", "in_order"]
+
+DROPPED = "the edit was dropped, because "  # begins the reason of an edit that was tried
 
 
 class Resolutions:
@@ -81,7 +83,10 @@ class Resolutions:
     def settle(self, finding: Finding, status: Status, reason: str = "", fix: Fix | None = None) -> None:
         """Record the resolution of a finding; a repair overrides earlier ones, and a fix those without."""
         known = self.resolutions.get(identity(finding))
-        is_first_fix = known is not None and known.status is Status.NOT_FIXED and status is Status.FIXABLE
+        is_tried = known is not None and known.reason.startswith(DROPPED)
+        is_first_fix = (
+            known is not None and known.status is Status.NOT_FIXED and status is Status.FIXABLE and not is_tried
+        )
         if known is None or is_first_fix or (status is Status.FIXED and known.status is not Status.FIXED):
             self.resolutions[identity(finding)] = Resolution(finding, status, reason, fix)
 

@@ -28,8 +28,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Functions whose results come from outside the program.
 _GIVEN = frozenset("parse_args parse_known_args Namespace getenv load safe_load loads open input".split())
 
-#: Stand for a query, and for a constant, in the names that an expression reads.
-_QUERY, _CONSTANT = "?", "!"
+#: Stand for a query, a constant, and ``False`` in the names that an expression reads.
+_QUERY, _CONSTANT, _FALSE = "?", "!", "0"
+_NOT = "not "  # begins the name of what an expression denies
 
 
 class _Locals(NamedTuple):
@@ -56,22 +57,25 @@ class Answers:
     Attributes:
         names: what may hold an answer: names, attributes, keys and parameters; functions end in ``()``.
         constants: what some constant reaches that is a number, a text or true: ``Trainer(use_gpu=True)``.
+        falses: what ``False`` reaches: ``no_cuda`` of ``config = {"no_cuda": False}``.
 
     """
 
     names: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
+    falses: frozenset[str] = frozenset()
 
     def may_decide(self, test: ast.AST, around: Iterable[ast.AST]) -> bool:
         """Return whether an answer may decide a value; ``around`` are the nodes around it, innermost first."""
         scope = _scope(around)
         owners = (node.value for node in walk(test) if isinstance(node, ast.Attribute))
         owned = {_token(scope, owner.id) for owner in owners if isinstance(owner, ast.Name)}  # of ``device.type``
-        return not self.names.isdisjoint(_read(test, scope) | owned)
+        return not self.names.isdisjoint(each.removeprefix(_NOT) for each in _read(test, scope) | owned)
 
-    def is_given(self, value: ast.AST, around: Iterable[ast.AST]) -> bool:
-        """Return whether the program gives a name, an attribute or a key a value that is true."""
-        return not self.constants.isdisjoint(_read(value, _scope(around)) - {_CONSTANT})
+    def is_given(self, value: ast.AST, around: Iterable[ast.AST], *, off: bool = False) -> bool:
+        """Return whether the program gives a name, an attribute or a key a value that is true, or ``False``."""
+        known = self.falses if off else self.constants
+        return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE})
 
 
 def answers_of(files: Iterable[ast.AST]) -> Answers:
@@ -95,7 +99,14 @@ def answers_of(files: Iterable[ast.AST]) -> Answers:
     unknown = (name[:-2] for name in flows if name.endswith("()"))
     outside = [name for name in unknown if name not in parameters and name not in _GIVEN]
     asked = {each for name in outside for each in flows[f"{name}()"] if _is_flag(each)}  # the function may ask
-    return Answers(_reached(flows, {_QUERY, *asked}), _reached(flows, {_CONSTANT}))
+    for name in [name for name in flows if name.startswith(_NOT)]:
+        flows[name.removeprefix(_NOT)].add(name)  # an answer stays one
+    answers = _reached(flows, {_QUERY, *asked})
+    for name in [name for name in flows if name.startswith(_NOT)]:
+        flows[name.removeprefix(_NOT)].discard(name)
+    falses = _reached(flows, {_FALSE})
+    constants = _reached(flows, {_CONSTANT, *(f"{_NOT}{name}" for name in falses)})
+    return Answers(answers, constants, _reached(flows, {_FALSE, *(f"{_NOT}{name}" for name in constants)}))
 
 
 def _reached(flows: dict[str, set[str]], seeds: set[str]) -> frozenset[str]:
@@ -200,7 +211,7 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
         yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in with_defaults if value is not None)
         around = (own, *scope)
     elif isinstance(node, (ast.If, ast.While)):
-        inner |= _read(node.test, scope) - {_CONSTANT}
+        inner |= _read(node.test, scope) - {_CONSTANT, _FALSE}
     elif isinstance(node, ast.Try) and any(_is_flag(_name(each)) for stmt in node.body for each in walk(stmt)):
         inner |= {_QUERY}
     for child in children(node):
@@ -235,10 +246,13 @@ def _read(node: ast.AST, scope: _Scope) -> frozenset[str]:
         case ast.Subscript(value=value):
             return _read(value, scope)
         case ast.Constant(value=value):
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            return _texts(value) if isinstance(value, str) else frozenset({_CONSTANT} if value or is_number else ())
+            if value is None or isinstance(value, (str, bytes)):
+                return _texts(value) if isinstance(value, str) else frozenset()
+            return frozenset({_FALSE if value is False else _CONSTANT})
         case ast.UnaryOp(op=ast.USub()):
             return frozenset()  # ``-1`` is no index
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return frozenset(each if each == _QUERY else f"{_NOT}{each}" for each in _read(operand, scope))
         case ast.Call():
             return _results(node, scope)
         case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():

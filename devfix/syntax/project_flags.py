@@ -41,9 +41,9 @@ class ProjectFlags:
     def text(self) -> str:
         """Return all of them as text."""
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
-        return repr(
-            (sorted(self.options.items(), key=repr), passed, sorted(self.answers.names), sorted(self.answers.constants))
-        )
+        answers = self.answers
+        known = sorted(answers.names), sorted(answers.constants), sorted(answers.falses)
+        return repr((sorted(self.options.items(), key=repr), passed, known))
 
 
 NO_FLAGS = ProjectFlags()

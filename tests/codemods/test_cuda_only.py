@@ -176,7 +176,7 @@ UNCHANGED = [
         HEAD + "\ndef f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
         id="left-before",
     ),
-    pytest.param(HEAD + "\ndef f(x, device='cuda'):\n    return x.to(device)\n", id="a-parameter"),
+    pytest.param(HEAD + "\ndef f(x, device: str = 'cuda'):\n    return x.to(device)\n", id="a-parameter"),
     pytest.param(HEAD + "\ndef f(x):\n    return isinstance(x, torch.cuda.FloatTensor)\n", id="a-question"),
     pytest.param(HEAD + "\ndef f(p):\n    p.add_argument('--device', default='cuda')\n", id="an-option"),
     pytest.param(HEAD + DECLARED + NEUTRAL, id="neutral"),
@@ -200,6 +200,59 @@ def reported(tmp_path, text: str):
 def test_the_program_chooses_its_device(before, after, repair):
     assert repair(CODE, before) == after
     assert repair(CODE, after) == after
+
+
+@pytest.mark.parametrize("literal", ['"cuda"', '"cuda:1"'])
+def test_a_function_chooses_what_the_default_of_its_parameter_named(literal, repair):
+    text = (
+        f'def noise(size, *, device={literal}):\n    """Return noise."""\n    return torch.randn(size, device=device)\n'
+    )
+    changed = repair(CODE, HEAD + text)
+
+    assert changed == HEAD + text.replace(literal, "None").replace(
+        "    return",
+        f'    if device is None:\n        device = {literal} if torch.cuda.is_available() else "cpu"\n    return',
+    )
+    assert repair(CODE, changed) == changed
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x, device='cuda'):\n    return x if device is None else x.to(device)\n",
+        "def f(x, device='cuda'):\n    return x.to(device or 'cpu')\n",
+        "def f(x, device='cuda'):\n    return torch.ones(3, device=device)\nf(1, device=None)\n",
+        "f = lambda x, device='cuda': x.to(device)\n",
+    ],
+)
+def test_a_default_stays_where_none_may_mean_something(text, repair):
+    assert repair(CODE, HEAD + text) == HEAD + text
+
+
+def test_a_module_with_a_cuda_of_its_own_is_moved_by_it(repair):
+    text = """
+class Own(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = [nn.Linear(3, 3)]
+
+    def cuda(self):
+        super().cuda()
+        for part in self.parts:
+            part.cuda()
+        return self
+
+    def forward(self, x):
+        return self.parts[0](x)
+
+
+model = Own() if torch.rand(1) > 0.5 else nn.Linear(3, 3)
+if torch.rand(1) > 0.5:
+    model = Own()
+model = model.cuda()
+"""
+
+    assert "model = model.cuda() if torch.cuda.is_available() else model" in repair(CODE, HEAD + text)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +289,7 @@ def test_left_alone(text, repair):
     ("text", "reason"),
     [
         pytest.param(
-            "print(torch.ones(2).sum().flatten().float().cuda(0 + 1))\n",
+            "print(torch.ones(2).sum().flatten().float().double().view(1).cuda(0 + 1))\n",
             "the accelerator is chosen by an expression",
             id="index",
         ),
@@ -247,7 +300,7 @@ def test_left_alone(text, repair):
             id="typed",
         ),
         pytest.param(
-            "def f(x, device='cuda'):\n    return x.to(device)\n",
+            "def f(x, device: str = 'cuda'):\n    return x.to(device)\n",
             "the default of a parameter: a query there would run when the module is imported",
             id="parameter",
         ),

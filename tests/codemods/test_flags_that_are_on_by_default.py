@@ -87,6 +87,7 @@ def test_other_flags_are_conditions_on_cuda(moved, parameter, value):
     ("value", "call"),
     [
         ("config['gpu']", "config = {'gpu': True}\nTrainer(model, config)"),
+        ("not config['no_cuda']", "config = dict(no_cuda=False)\nTrainer(model, config)"),
         ("config['train']['gpu_ids']", "Trainer(model, {'train': {'gpu_ids': [0]}})"),
         ("config.use_gpu", "import types\nTrainer(model, types.SimpleNamespace(use_gpu=1))"),
         (
@@ -108,6 +109,7 @@ def test_a_setting_that_the_program_turns_on_is_no_condition_on_cuda(moved, valu
         "config = {'gpu': True}\nif not torch.cuda.is_available():\n    config['gpu'] = False\nTrainer(model, config)",
         "import tools\nTrainer(model, {'gpu': tools.choose_gpu()})",
         "config = {'gpu': False}\nTrainer(model, config)",
+        "config = {'gpu': None}\nTrainer(model, config)",
         "from settings import config\nTrainer(model, config)",
         "try:\n    torch.cuda.init()\n    gpu = True\nexcept OSError:\n    gpu = False\nTrainer(model, {'gpu': gpu})",
     ],

@@ -12,7 +12,7 @@ from codemods.portability._torch_names import named, own_names, stands_alone
 from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
 from devfix.analysis import Observations
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, children, walk
 
 __all__ = [
     "OWN_CUDA",
@@ -46,7 +46,7 @@ _TYPED = re.compile(rf"torch\.cuda\.({'|'.join(_DTYPES)})Tensor")
 _MOVES = ("to", "cuda")
 _LITERAL_SIZES = (ast.Constant, ast.List, ast.Tuple, ast.Starred)
 _FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
-_SHORT = 32  # characters
+_SHORT = 48  # characters
 _SIZES = ("size", "len", "numel", "int")
 
 _OVERRIDDEN = "the class overrides how it is moved"
@@ -70,6 +70,7 @@ class Kind:
     CALL = "call"  # a statement is executed with CUDA only
     QUERY = "query"  # a question for CUDA becomes one for any accelerator
     FALLBACK = "fallback"  # the value is another one without CUDA
+    PARAMETER = "parameter"  # the default becomes None, and the function chooses
 
 
 #: Part of a line of a file that changes: start and end offset, and the text for the name of the device.
@@ -334,8 +335,9 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
         ):
             return CudaPlace(tree, node, Kind.CHOICE, literal)
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
-    if isinstance(outer, ast.arguments) and _parameter(outer, node):
-        return CudaPlace(tree, node, reason=_PARAMETER)
+    if isinstance(outer, ast.arguments) and (parameter := _parameter(outer, node)) is not None:
+        is_plain = not computed and parameter.annotation is None and not _none_counts(tree, outer, parameter.arg)
+        return CudaPlace(tree, node, Kind.PARAMETER, literal, reason="" if is_plain else _PARAMETER, name=parameter.arg)
     if not _is_device_argument(tree, place, outer) and not _is_device_value(tree, place, outer):
         return None
     if place is node and literal and _is_moved_by_torch(tree, outer):
@@ -343,12 +345,22 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
     return CudaPlace(tree, node, Kind.CHOICE, literal)
 
 
-def _parameter(arguments: ast.arguments, default: ast.expr) -> bool:
-    """Return whether a default is that of a parameter for a device."""
+def _none_counts(tree: SourceTree, arguments: ast.arguments, name: str) -> bool:
+    """Return whether ``None`` may already mean something as an argument, or the function has no statements."""
+    function = tree.parents[arguments]
+    if not isinstance(function, ast.FunctionDef) or f"{name}=None" in tree.text:
+        return True
+    tested = (node for node in walk(function) if isinstance(node, (ast.Compare, ast.BoolOp)))
+    return any(isinstance(part, ast.Name) and part.id == name for node in tested for part in children(node))
+
+
+def _parameter(arguments: ast.arguments, default: ast.expr) -> ast.arg | None:
+    """Return the parameter for a device with this default; ``None`` if it is for something else."""
     positional = [*arguments.posonlyargs, *arguments.args]
     names = positional[len(positional) - len(arguments.defaults) :] + arguments.kwonlyargs
     defaults = [*arguments.defaults, *arguments.kw_defaults]
-    return any(each is default and _DEVICE.fullmatch(name.arg) for name, each in zip(names, defaults, strict=True))
+    found = (name for name, each in zip(names, defaults, strict=True) if each is default)
+    return next((name for name in found if _DEVICE.fullmatch(name.arg)), None)
 
 
 def _is_device_argument(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:

@@ -47,6 +47,8 @@ class Receivers:
         It may if it is built by a class that defines it, or by one that is imported from elsewhere. If nothing is
         known of it, it may if any class of the program does.
         """
+        if any(self.classes.get(_class_name(each)) for each in self._built(receiver)):
+            return True
         if call in self.placed or named(self.tree, _base(receiver)).startswith("torch."):
             return False
         built = [receiver] if isinstance(receiver, ast.Call) else self._built(receiver)

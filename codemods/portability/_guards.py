@@ -17,6 +17,7 @@ __all__ = ["asks_for_cuda", "is_dropped", "is_guarded", "tries_without"]
 
 _INDEX = re.compile(r"(?:\w*_)?(?:gpus?|devices?|cuda|rank)(?:_ids?)?", re.IGNORECASE)
 _LOOKUPS = ("int", "str", "get", "pop", "getenv", "parse_args")  # what they return was given from outside
+_LOOPS = (ast.For, ast.While)
 _GUARD = re.compile(r"cuda|gpu|device|accelerator|nccl|\bhip|is_available|nvml", re.IGNORECASE)
 
 
@@ -60,7 +61,8 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
                 if any(_tells_device(tree, value) for value in values[: _index(values, inner)]):
                     return True
             case ast.Try(body=body, handlers=[_, *_]) if isinstance(inner, ast.stmt) and inner in body:
-                return True
+                if not isinstance(inner, _LOOPS):  # a handler around a loop is for the end of the work
+                    return True
         inner = outer
     return False
 

@@ -27,8 +27,8 @@ _CALL = re.compile(rb"^[^\W\d][\w.]*\(", re.MULTILINE)
 
 
 def can_matter(raw: bytes) -> bool:
-    """Return whether a file mentions torch, or may start a program that imports a file that does."""
-    if b"torch" in raw:
+    """Return whether a file mentions torch or moves to CUDA, or may start a program that imports a file that does."""
+    if b"torch" in raw or b".cuda(" in raw:
         return True
     return (b"__main__" in raw or _CALL.search(raw) is not None) and _IMPORT.search(raw) is not None
 

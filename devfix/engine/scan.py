@@ -265,7 +265,7 @@ def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups)
 
     Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
     """
-    if "torch" not in tree.text:
+    if "torch" not in tree.text and ".cuda(" not in tree.text:
         return False
     program = Program(space.text, space.root(path))
     is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")

@@ -40,24 +40,25 @@ REWRITES = [
 
 UNCHANGED = [
     pytest.param(
-        ANY_OPTION + "print(torch.rand(3).view(3).view(3, 1).flatten().float().double().cuda(args.gpu))\n", id="none-in-an-expression"
+        ANY_OPTION + "print(torch.rand(3).view(3).view(3, 1).flatten().mul(2).add(1).cuda(args.gpu))\n",
+        id="none-in-an-expression",
     ),
     pytest.param(
-        OPTION + "args.gpu = None\nprint(torch.rand(3).view(3).view(3, 1).flatten().float().double().cuda(args.gpu))\n",
+        OPTION + "args.gpu = None\nprint(torch.rand(3).view(3).view(3, 1).flatten().mul(2).add(1).cuda(args.gpu))\n",
         id="an-option-that-is-replaced",
     ),
     pytest.param(
         OPTION
-        + "gpu = args.gpu\nfor gpu in range(2):\n    print(torch.rand(3).view(3).view(3, 1).flatten().float().double().cuda(gpu))\n",
+        + "gpu = args.gpu\nfor gpu in range(2):\n    print(torch.rand(3).view(3).view(3, 1).flatten().mul(2).add(1).cuda(gpu))\n",
         id="two",
     ),
     pytest.param(
-        "def work(gpu):\n    gpu = torch.rand(3).view(3).view(3, 1).flatten().float().double().cuda(gpu)\n    return gpu\n",
+        "def work(gpu):\n    gpu = torch.rand(3).view(3).view(3, 1).flatten().mul(2).add(1).cuda(gpu)\n    return gpu\n",
         id="it-is-the-target",
     ),
     pytest.param(
         "def get_device(x):\n    return 0\n\nclass A:\n    get_device = get_device\n\n"
-        "print(torch.rand(3).view(3).view(3, 1).flatten().float().double().cuda(A().get_device()))\n",
+        "print(torch.rand(3).view(3).view(3, 1).flatten().mul(2).add(1).cuda(A().get_device()))\n",
         id="a-function-of-the-program",
     ),
 ]

@@ -264,6 +264,13 @@ def test_a_test_that_holds_without_cuda_is_no_condition_on_it(test, repair):
     assert "x = x.to(device)" in repair(CODE, HEAD + text)
 
 
+@pytest.mark.parametrize(("loop", "count"), [("for x in [x]:\n        ", 0), ("", 1)])
+def test_a_handler_around_a_loop_is_no_fallback(loop, count, repair):
+    text = f"x = torch.ones(3)\ntry:\n    {loop}x = x.cuda()\nexcept Exception as error:\n    print(error)\n"
+
+    assert repair(CODE, HEAD + text).count(".cuda()") == count
+
+
 def test_a_test_of_a_name_for_devices_is_no_condition_on_cuda(repair):
     text = 'device = "cuda"\nif device:\n    x = torch.ones(3).to("cuda")\n'
 

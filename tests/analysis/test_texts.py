@@ -42,3 +42,20 @@ def test_the_key_of_a_literal_differs_from_that_of_a_name():
 )
 def test_strings_are_computed(place, expression, device):
     assert place(f"x = torch.ones(3, device={expression})", "x") == device
+
+
+@pytest.mark.parametrize(
+    "path", ["'out/' + name", "name + '.npz'", "name.replace('.png', '.npz')", "'%s.npz' % name", "name.lower()"]
+)
+def test_a_string_that_is_made_of_an_item_of_a_batch_is_no_tensor(analyse, path):
+    program = f"""
+        import numpy as np
+        from accelerate import Accelerator
+        from data import Images
+        loader = Accelerator().prepare(DataLoader(Images()))
+        for image, names in loader:
+            for name in names:
+                np.savez({path}, image.cpu())
+        """
+
+    assert not analyse(program).host_accesses

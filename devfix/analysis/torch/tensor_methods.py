@@ -16,6 +16,7 @@ from devfix.analysis.domain.values import (
     DType,
     Keywords,
     Tensor,
+    Text,
     TupleValue,
     Value,
     alternatives,
@@ -41,6 +42,7 @@ __all__ = ["tensor_method"]
 
 
 _GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
+_OF_TEXTS = frozenset("replace endswith startswith strip lstrip rstrip lower upper encode decode rsplit".split())
 _TENSOR_ONLY_METHODS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
 
@@ -71,6 +73,8 @@ def tensor_method(
         parameter_copies.note_copy(interp, tensor, node)
     if name in ("zero_", "fill_"):
         return tensor
+    if name in _OF_TEXTS and (tensor.maybe_container or not tensor.is_certain):
+        return Text()  # a name or a path of the batch
     if tensor.maybe_container:
         item = containers.maybe_container_method(interp, tensor, name, args, node)
         if item is not None:

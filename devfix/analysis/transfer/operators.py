@@ -75,6 +75,11 @@ def augmented(interp: Interpreter, node: ast.BinOp) -> Value:
     return binary(interp, node, in_place=True)
 
 
+def _is_text(value: Value) -> bool:
+    """Return whether a value is a string: what it is combined with is none of a batch's tensors, but another string."""
+    return isinstance(value, Text) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
 def _holds_tensor(value: Value) -> bool:
     return any(isinstance(option, Tensor) for option in alternatives(value))
 
@@ -87,7 +92,7 @@ def _is_loaded_entry(value: Value) -> bool:
 def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
     """Evaluate ``left op right``."""
     left, right = interp.evaluate(node.left), interp.evaluate(node.right)
-    if _holds_tensor(left) or _holds_tensor(right):
+    if (_holds_tensor(left) or _holds_tensor(right)) and not (_is_text(left) or _is_text(right)):
         if _has_sequence(interp, node.op, left, right):
             return numpy_.operator_result(left, right, node) or UNKNOWN
         strict = isinstance(node.op, ast.MatMult)

@@ -213,3 +213,17 @@ def test_what_is_a_variable_is_a_tensor(analyse, kind):
         """
 
     assert not analyse(program).host_accesses
+
+
+@pytest.mark.parametrize("test", ["type(x).__module__ == 'numpy'", "type(x).__module__ != 'torch'"])
+def test_the_module_of_its_type_tells_a_tensor_from_an_array(met, test):
+    program = f"""
+        def to_torch(x):
+            if {test}:
+                return torch.from_numpy(x)
+            return x
+
+        to_torch(torch.ones(3).cuda()) + torch.ones(3).cuda()
+        """
+
+    assert met(program) == []

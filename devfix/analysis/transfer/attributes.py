@@ -64,6 +64,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
     match value:
         case Union(alternatives):
             return join(attribute(interp, option, name, node) for option in alternatives)
+        case External(full) if name == "__module__":
+            return Const(full.rpartition(".")[0])
         case External(full):
             is_dtype = full.split(".")[0] in ("torch", "numpy") and name in _DTYPES and full.count(".") == 0
             return DType() if is_dtype else External(f"{full}.{name}")

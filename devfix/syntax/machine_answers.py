@@ -192,10 +192,10 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
         case ast.Call() if is_declared(node):
             defaults = [keyword.value for keyword in node.keywords if keyword.arg == "default"]
             yield from ((_read(value, scope), {option_attribute(node)}) for value in defaults)
-            if any(
-                isinstance(each.value, ast.Constant) and each.value.value == "store_false" for each in node.keywords
-            ):
-                yield frozenset({_CONSTANT}), {option_attribute(node)}
+            actions = [each.value.value for each in node.keywords if isinstance(each.value, ast.Constant)]
+            for action, default in (("store_false", _CONSTANT), ("store_true", _FALSE)):
+                if action in actions and not defaults:
+                    yield frozenset({default}), {option_attribute(node)}
         case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
             yield _read(value, scope) | tests, {name}
         case ast.ImportFrom(names=names):

@@ -269,3 +269,12 @@ def test_objects_that_were_there_before_the_loop_stay_as_the_round_before_left_t
     batches = "batches = [({'x': torch.zeros(2)}, [torch.ones(2)])]\n"
 
     assert analyse(batches + program).host_accesses
+
+
+def test_the_batch_of_the_round_before_stays_where_it_was_moved(met):
+    program = BATCHES.replace(
+        "        kept.append(data)\n", "        print(last[0] + data[0])\n        last = data\n"
+    ).replace("kept = []\n", "last = [torch.zeros(2).cuda()]\n")
+
+    assert "last = data" in program
+    assert met(program) == []

@@ -13,7 +13,7 @@ from devfix.analysis.domain.objects import HeapObject, module_at
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Pointer, TupleValue, Union, Value, alternatives
+from devfix.analysis.domain.values import Pointer, TupleValue, Union, Value, alternatives, join
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.node_caches import node_cache
@@ -68,6 +68,22 @@ def _objects_in(interp: Interpreter, value: Value, start: int) -> dict[int, Heap
     return found
 
 
+def _renewed(interp: Interpreter, value: Value, made: Mapping[int, HeapObject], known: dict[int, Pointer]) -> Value:
+    """Return a value with new objects in place of those that were made for it; ``known`` are the new ones."""
+    match value:
+        case Pointer(key) if key in made:
+            if key not in known:
+                known[key] = interp.new(made[key])
+                renewed = made[key].transformed(lambda _, item: _renewed(interp, item, made, known))
+                interp.now.write(known[key].id, renewed)
+            return known[key]
+        case TupleValue(items):
+            return TupleValue(tuple(_renewed(interp, item, made, known) for item in items))
+        case Union(items):
+            return join(_renewed(interp, item, made, known) for item in items)
+    return value
+
+
 def _iterate(
     interp: Interpreter,
     stmt: ast.For | ast.AsyncFor,
@@ -75,12 +91,11 @@ def _iterate(
     loop: Loop,
     made: Mapping[int, HeapObject] = MappingProxyType({}),
 ) -> bool:
-    """Execute one round; ``made`` are the objects of the element: each round has new ones, a batch for instance."""
+    """Execute one round; ``made`` are the objects of the element: once a round has changed them, it has new ones."""
     assert interp.activation is not None
     interp.activation.stmt = stmt
-    for key, obj in made.items():
-        if interp.now.at(key) is not obj:
-            interp.now.write(key, obj)
+    if any(interp.now.at(key) is not obj for key, obj in made.items()):
+        value = _renewed(interp, value, made, {})
     assignment.assign(interp, stmt.target, value, kind="target")
     _execute_body(interp, stmt.body, loop)
     return True

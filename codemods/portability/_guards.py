@@ -17,6 +17,7 @@ __all__ = ["asks_for_cuda", "is_dropped", "is_guarded", "tries_without"]
 
 _INDEX = re.compile(r"(?:\w*_)?(?:gpus?|devices?|cuda|rank)(?:_ids?)?", re.IGNORECASE)
 _LOOKUPS = ("int", "str", "get", "pop", "getenv", "parse_args")  # what they return was given from outside
+_CPU = "cpu"
 _LOOPS = (ast.For, ast.While)
 _GUARD = re.compile(r"cuda|gpu|device|accelerator|nccl|\bhip|is_available|nvml", re.IGNORECASE)
 
@@ -60,8 +61,9 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
             case ast.BoolOp(values=values):
                 if any(_tells_device(tree, value) for value in values[: _index(values, inner)]):
                     return True
-            case ast.Try(body=body, handlers=[_, *_]) if isinstance(inner, ast.stmt) and inner in body:
-                if not isinstance(inner, _LOOPS):  # a handler around a loop is for the end of the work
+            case ast.Try(body=body, handlers=[_, *_] as handlers) if isinstance(inner, ast.stmt) and inner in body:
+                is_fallback = any(_GUARD.search(tree.source(each)) or _CPU in tree.source(each) for each in handlers)
+                if is_fallback or not isinstance(inner, _LOOPS):  # others around a loop are for the end of the work
                     return True
         inner = outer
     return False

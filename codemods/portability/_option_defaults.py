@@ -100,6 +100,8 @@ def _value_of_global(tree: SourceTree, name: str) -> Any:
     bound = [node for node in tree.nodes if isinstance(node, ast.Name) and node.id == name]
     stored = [node for node in bound if not isinstance(node.ctx, ast.Load)]
     stmt = tree.parents[stored[0]] if len(stored) == 1 else None
+    if any(isinstance(node, ast.arg) and node.arg == name for node in tree.nodes):
+        return UNKNOWN  # a parameter of a function or lambda around the test
     if not isinstance(stmt, ast.Assign) or stmt.targets != stored or _may_be_answer(tree, stored[0]):
         return UNKNOWN
     if not isinstance(tree.parents[stmt], ast.Module) or not isinstance(stmt.value, (ast.Attribute, ast.Constant)):

@@ -264,9 +264,17 @@ def test_a_test_that_holds_without_cuda_is_no_condition_on_it(test, repair):
     assert "x = x.to(device)" in repair(CODE, HEAD + text)
 
 
-@pytest.mark.parametrize(("loop", "count"), [("for x in [x]:\n        ", 0), ("", 1)])
-def test_a_handler_around_a_loop_is_no_fallback(loop, count, repair):
-    text = f"x = torch.ones(3)\ntry:\n    {loop}x = x.cuda()\nexcept Exception as error:\n    print(error)\n"
+@pytest.mark.parametrize(
+    ("loop", "handler", "count"),
+    [
+        ("for x in [x]:\n        ", "print(error)", 0),
+        ("for x in [x]:\n        ", "x = x.cpu()", 1),
+        ("for x in [x]:\n        ", "print('no GPU')", 1),
+        ("", "print(error)", 1),
+    ],
+)
+def test_a_handler_around_a_loop_is_no_fallback_unless_it_is_about_devices(loop, handler, count, repair):
+    text = f"x = torch.ones(3)\ntry:\n    {loop}x = x.cuda()\nexcept Exception as error:\n    {handler}\n"
 
     assert repair(CODE, HEAD + text).count(".cuda()") == count
 

@@ -107,6 +107,12 @@ def test_a_choice_of_a_device_by_an_option_is_ported(ported, place):
         assert ported(unchanged) == unchanged
 
 
+def test_a_parameter_of_a_lambda_is_not_the_global_of_its_name(ported):
+    text = "on = args.ngpu\nmove = lambda x, on: x.cuda() if on and 'gpu' else x\nmove(x, torch.cuda.is_available())\n"
+
+    assert ported(text) == text
+
+
 def test_a_chosen_index_is_no_condition_on_cuda(ported):
     text = "if args.gpu is not None:\n    torch.cuda.set_device(args.gpu)\n    x = x.cuda(args.gpu)\n"
 

@@ -29,7 +29,7 @@ def pack(values, lengths, **options):
 
 
 def fail():
-    raise  # noqa: PLE0704 - the exception that the training function would swallow
+    raise  # the exception that the training function would swallow
 
 
 module("jamo", h2j=str, j2h=str, hangul_to_jamo=list)

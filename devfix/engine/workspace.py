@@ -211,10 +211,9 @@ class Workspace:
         if self._flags is None:
             trees = []
             for file in self.given.values():
-                if any(word in file.text.lower() for word in ("cuda", "gpu", "add_argument", "device")):
-                    with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
-                        warnings.simplefilter("ignore")  # about the text of the file
-                        trees.append(ast.parse(file.text))
+                with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # about the text of the file
+                    trees.append(ast.parse(file.text))
             self._flags = flags_of(trees)
         return self._flags
 

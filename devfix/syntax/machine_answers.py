@@ -28,8 +28,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Functions whose results come from outside the program.
 _GIVEN = frozenset("parse_args parse_known_args Namespace getenv load safe_load loads open input".split())
 
-#: Stand for a query, a constant, and ``False`` in the names that an expression reads.
-_QUERY, _CONSTANT, _FALSE = "?", "!", "0"
+#: Stand for a query, a constant, ``False`` and ``None`` in the names that an expression reads.
+_QUERY, _CONSTANT, _FALSE, _NONE = "?", "!", "0", "-"
 _NOT = "not "  # begins the name of what an expression denies
 
 
@@ -58,12 +58,14 @@ class Answers:
         names: what may hold an answer: names, attributes, keys and parameters; functions end in ``()``.
         constants: what some constant reaches that is a number, a text or true: ``Trainer(use_gpu=True)``.
         falses: what ``False`` reaches: ``no_cuda`` of ``config = {"no_cuda": False}``.
+        nones: what ``None`` reaches.
 
     """
 
     names: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     falses: frozenset[str] = frozenset()
+    nones: frozenset[str] = frozenset()
 
     def may_decide(self, test: ast.AST, around: Iterable[ast.AST]) -> bool:
         """Return whether an answer may decide a value; ``around`` are the nodes around it, innermost first."""
@@ -75,7 +77,11 @@ class Answers:
     def is_given(self, value: ast.AST, around: Iterable[ast.AST], *, off: bool = False) -> bool:
         """Return whether the program gives a name, an attribute or a key a value that is true, or ``False``."""
         known = self.falses if off else self.constants
-        return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE})
+        return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE, _NONE})
+
+    def may_be_none(self, function: ast.AST, parameter: str) -> bool:
+        """Return whether a parameter of a function may get ``None`` from a call."""
+        return _locals(function).token(parameter) in self.nones
 
 
 def answers_of(files: Iterable[ast.AST]) -> Answers:
@@ -106,7 +112,8 @@ def answers_of(files: Iterable[ast.AST]) -> Answers:
         flows[name.removeprefix(_NOT)].discard(name)
     falses = _reached(flows, {_FALSE})
     constants = _reached(flows, {_CONSTANT, *(f"{_NOT}{name}" for name in falses)})
-    return Answers(answers, constants, _reached(flows, {_FALSE, *(f"{_NOT}{name}" for name in constants)}))
+    falses = _reached(flows, {_FALSE, *(f"{_NOT}{name}" for name in constants)})
+    return Answers(answers, constants, falses, _reached(flows, {_NONE}))
 
 
 def _reached(flows: dict[str, set[str]], seeds: set[str]) -> frozenset[str]:
@@ -211,7 +218,7 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
         yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in with_defaults if value is not None)
         around = (own, *scope)
     elif isinstance(node, (ast.If, ast.While)):
-        inner |= _read(node.test, scope) - {_CONSTANT, _FALSE}
+        inner |= _read(node.test, scope) - {_CONSTANT, _FALSE, _NONE}
     elif isinstance(node, ast.Try) and any(_is_flag(_name(each)) for stmt in node.body for each in walk(stmt)):
         inner |= {_QUERY}
     for child in children(node):
@@ -246,7 +253,9 @@ def _read(node: ast.AST, scope: _Scope) -> frozenset[str]:
         case ast.Subscript(value=value):
             return _read(value, scope)
         case ast.Constant(value=value):
-            if value is None or isinstance(value, (str, bytes)):
+            if value is None:
+                return frozenset({_NONE})
+            if isinstance(value, (str, bytes)):
                 return _texts(value) if isinstance(value, str) else frozenset()
             return frozenset({_FALSE if value is False else _CONSTANT})
         case ast.UnaryOp(op=ast.USub()):

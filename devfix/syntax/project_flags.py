@@ -42,7 +42,7 @@ class ProjectFlags:
         """Return all of them as text."""
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
-        known = sorted(answers.names), sorted(answers.constants), sorted(answers.falses)
+        known = [sorted(each) for each in (answers.names, answers.constants, answers.falses, answers.nones)]
         return repr((sorted(self.options.items(), key=repr), passed, known))
 
 

@@ -12,6 +12,7 @@ from codemods.portability._torch_names import named, own_names, stands_alone
 from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
 from devfix.analysis import Observations
+from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, children, walk
 
 __all__ = [
@@ -348,7 +349,7 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
 def _none_counts(tree: SourceTree, arguments: ast.arguments, name: str) -> bool:
     """Return whether ``None`` may already mean something as an argument, or the function has no statements."""
     function = tree.parents[arguments]
-    if not isinstance(function, ast.FunctionDef) or f"{name}=None" in tree.text:
+    if not isinstance(function, ast.FunctionDef) or project_flags.current().answers.may_be_none(function, name):
         return True
     tested = (node for node in walk(function) if isinstance(node, (ast.Compare, ast.BoolOp)))
     return any(isinstance(part, ast.Name) and part.id == name for node in tested for part in children(node))

@@ -105,9 +105,8 @@ def _items(interp: Interpreter, value: Value) -> list[Value]:
 def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> list[Tensor]:
     """Return the tensors of a value if they are on the accelerator on every path."""
     match value:
-        case Tensor(device=device, is_certain=is_certain, origins=origins):
-            is_entry = not is_certain and any(origin.kind == "load" for origin in origins)  # it may be a number
-            return [value] if device == ACCELERATOR and not is_entry else []
+        case Tensor(device=device):
+            return [value] if device == ACCELERATOR and not _may_be_something_else(value) else []
         case Union(alternatives):
             is_library = interp.observations.is_library  # where a number or an array shows that the host computes
             kinds = (Tensor, Pointer, TupleValue, Unknown, *((Number,) if is_library else ()))
@@ -115,7 +114,10 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             graphs = [_graph_tensors(interp, option) for option in relevant]
             if all(graphs):
                 return [tensor for tensors in graphs for tensor in tensors]
-            is_certain = all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in relevant)
+            is_certain = all(
+                isinstance(option, Tensor) and option.device == ACCELERATOR and not _is_guess(option)
+                for option in relevant
+            )
             return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []
         case TupleValue(items):
             return [tensor for item in items for tensor in _accelerator_tensors(interp, item, depth + 1)]
@@ -129,6 +131,17 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
                 ]
             return _graph_tensors(interp, value)
     return []
+
+
+def _may_be_something_else(tensor: Tensor) -> bool:
+    """Return whether what is read may be no tensor: an entry of a checkpoint may be a number, a guess anything."""
+    is_entry = not tensor.is_certain and any(origin.kind == "load" for origin in tensor.origins)
+    return is_entry or _is_guess(tensor)
+
+
+def _is_guess(tensor: Tensor) -> bool:
+    """Return whether nothing says that a value is a tensor, or where it was made: the NumPy function says otherwise."""
+    return not tensor.is_certain and not tensor.origins
 
 
 def _graph_tensors(interp: Interpreter, value: Value) -> list[Tensor]:

@@ -51,13 +51,21 @@ __all__ = [
 ]
 
 
-def record_placement(interp: Interpreter, node: ast.AST, device: Device | None, source: Device | None = None) -> None:
+def record_placement(
+    interp: Interpreter,
+    node: ast.AST,
+    device: Device | None,
+    source: Device | None = None,
+    *,
+    moves_nothing: bool = False,
+) -> None:
     """Record that ``node`` moves a value from ``source`` to ``device``, or creates it there."""
     if device is None or not device.known or not isinstance(node, ast.Call):
         return
     known = interp.observations.device_assignments.setdefault(node, {})
-    if device not in known:
-        known[device] = DeviceAssignment(interp.point(node, with_state=True), node, device, interp.latent, source)
+    if device not in known or (known[device].moves_nothing and not moves_nothing):
+        point = interp.point(node, with_state=True)
+        known[device] = DeviceAssignment(point, node, device, interp.latent, source, moves_nothing)
 
 
 def origins_after_move(interp: Interpreter, node: ast.AST, device: Device) -> tuple[Origin, ...]:

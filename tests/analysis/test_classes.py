@@ -7,6 +7,24 @@ import pytest
 PROGRAMS = [
     pytest.param(
         """
+        from typing import Generic, TypeVar
+
+        T = TypeVar("T")
+        U = TypeVar("U")
+
+        class Loop(Generic[T, U]):
+            def __init__(self):
+                self.x = torch.ones(3).cuda()
+
+        class Trainer(Loop[int, U]):
+            pass
+
+        x = Trainer().x
+        """,
+        id="generic-base-with-parameters",
+    ),
+    pytest.param(
+        """
         class Trainer:
             def __init__(self):
                 self.setup()

@@ -170,12 +170,10 @@ def test_the_number_of_steps_is_limited(verify, project):
 
     code, out, _ = verify("train.py", "--max-steps", "3", "--output-format", "json")
 
-    runs = verdict(out)["runs"]
-    assert (code, runs["patched/device"]["steps"], runs["patched/device"]["outcome"]) == (
-        0,
-        3,
-        "reached the step limit",
-    )
+    document = verdict(out)
+    patched = document["runs"]["patched/device"]
+    assert code == 0, document["reason"]
+    assert (patched["steps"], patched["outcome"]) == (3, "reached the step limit")
 
 
 def test_a_hang_is_inconclusive(verify, project):

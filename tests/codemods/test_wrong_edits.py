@@ -333,6 +333,92 @@ lengths = torch.tensor([2, 3]).cuda()
 ids = torch.arange(0, 3, out=torch.cuda.LongTensor(3))
 mask = ids < lengths.unsqueeze(1)
 """,
+    "matrices-of-a-graph-of-which-nothing-is-known": """
+import scipy.sparse as sp
+from graphs import loader
+
+model = nn.Linear(4, 2).to(device)
+for graph in loader("cora"):
+    graph = graph.to(device)
+    degrees = graph.adjacency.getnnz(axis=1)
+    order = np.argsort(degrees[graph.first] + degrees[graph.second], axis=0)
+    if sp.issparse(graph.adjacency):
+        matrix = sp.coo_matrix(graph.adjacency)
+    print(model(graph.x), order)
+""",
+    "as-tensor-of-what-was-moved": """
+from videos import loader
+
+model = nn.Linear(4, 2).to(device)
+for batch in loader():
+    batch = tuple(part.to(device) for part in batch)
+    video, mask = batch
+    model(torch.as_tensor(video).float())
+""",
+    "an-attribute-that-moves-itself": """
+from layers import pretrained
+
+
+class Renorm(nn.Module):
+    def __init__(self, size, momentum, largest):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(size))
+        self.momentum = momentum
+        self.largest = largest
+
+    def forward(self, x):
+        self.largest = self.largest if isinstance(self.largest, float) else self.largest.to(x.device)
+        self.momentum = self.momentum.to(x.device)
+        return x * self.weight * self.momentum
+
+
+model = nn.Sequential(nn.Linear(4, 2), Renorm(2, pretrained().momentum, pretrained().largest)).to(device)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(2):
+    model(torch.randn(3, 4, device=device)).sum().backward()
+    optimizer.step()
+""",
+    "a-wrapper-around-trained-layers-is-replaced": """
+class Dual(nn.Module):
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(1))
+
+    def forward(self, x):
+        return x * self.scale
+
+
+class Bound(nn.Module):
+    def __init__(self, net):
+        super().__init__()
+        for layer in net:
+            self.last = Dual(layer) if isinstance(layer, nn.Linear) else Scale()
+
+    def forward(self, x):
+        return self.last(x)
+
+
+net = nn.Sequential(nn.Linear(4, 4), nn.ReLU()).to(device)
+optimizer = torch.optim.Adam(net.parameters())
+for _ in range(2):
+    Bound(net).to(device)(torch.randn(3, 4, device=device)).sum().backward()
+    optimizer.step()
+""",
+    "a-loss-without-state-works-without-an-accelerator": """
+criterion = nn.CrossEntropyLoss().cuda()
+model = nn.Linear(4, 2).to(device)
+print(criterion(model(torch.randn(3, 4, device=device)), torch.zeros(3, dtype=torch.long, device=device)))
+""",
 }
 
 

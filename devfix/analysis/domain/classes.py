@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import (
@@ -35,6 +37,10 @@ __all__ = [
     "is_named_tuple",
     "mro",
 ]
+
+
+#: Packages and classes that no module inherits from.
+_NO_MODULES = frozenset({*sys.stdlib_module_names, *vars(builtins), "typing_extensions"})
 
 
 @node_cache(2048)
@@ -119,7 +125,7 @@ def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     names = external_bases(cls)
     if any(name.startswith("torch.nn.") or is_module(name) for name in names):
         return True
-    relevant = [name for name in names if name not in ("builtins.object", "object", "abc.ABC", "typing.Generic", "?")]
+    relevant = [name for name in names if name != "?" and name.partition(".")[0] not in _NO_MODULES]
     return (bool(relevant) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)
 
 

@@ -79,7 +79,8 @@ class Transfer:
 class DeviceAssignment:
     """The first time that a call moves a value to ``device`` or creates it there.
 
-    ``source`` is the device of a moved tensor before the call.
+    ``source`` is the device of a moved tensor before the call.  ``moves_nothing``: a module without parameters and
+    buffers is moved, which works on every machine.
     """
 
     point: ProgramPoint
@@ -87,3 +88,4 @@ class DeviceAssignment:
     device: Device
     latent: bool = False
     source: Device | None = None
+    moves_nothing: bool = False

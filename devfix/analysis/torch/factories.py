@@ -99,11 +99,17 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 def _may_be_tensor(interp: Interpreter, value: Value) -> bool:
-    """Return whether an unknown value may be a tensor: in a program, what nothing is known of comes from the host."""
-    return interp.observations.is_library and any(
-        (isinstance(option, Unknown) and not numpy_.is_array(option)) or object_at(interp, option, Opaque) is not None
-        for option in alternatives(value)
-    )
+    """Return whether an unknown value may be a tensor: in a program, what nothing is known of comes from the host.
+
+    What the program has moved does not.
+    """
+    for option in alternatives(value):
+        unknown = object_at(interp, option, Opaque)
+        if unknown is not None and (interp.observations.is_library or unknown.last_moved_at is not None):
+            return True
+        if isinstance(option, Unknown) and not numpy_.is_array(option) and interp.observations.is_library:
+            return True
+    return False
 
 
 def _coo(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

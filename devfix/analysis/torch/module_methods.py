@@ -55,7 +55,8 @@ def module_method(
         )
         known = [device for device in devices if device is not None]
         for device in known:
-            scenarios.record_placement(interp, node, device)
+            is_empty = not module_tree.may_hold_state(interp, pointer)
+            scenarios.record_placement(interp, node, device, moves_nothing=is_empty)
             modules.move(interp, pointer, device, node)
             modules.forget_wrappers(interp, pointer)
         interp.observe(ModuleMoved(pointer, tuple(known), node))

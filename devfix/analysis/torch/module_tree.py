@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Module, module_at
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, alternatives
+from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Unknown, alternatives
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPUTED",
     "assume_module",
+    "may_hold_state",
     "named_children",
     "named_modules",
     "opaque_child",
@@ -67,6 +68,21 @@ def weighted_modules(interp: Interpreter, pointer: Pointer) -> Iterator[tuple[st
         module = module_at(interp, part)
         if module is not None and module.weights:
             yield path, part, module
+
+
+def may_hold_state(interp: Interpreter, pointer: Pointer) -> bool:
+    """Return whether a module may have parameters or buffers: without any, a move does nothing, and cannot fail."""
+    for _, part in named_modules(interp, pointer):
+        module = module_at(interp, part)
+        if module is None or module.weights or module.is_opaque:
+            return True
+        held = [*module.fields.values(), *([module.default_item] if module.default_item is not None else [])]
+        if any(isinstance(option, (Tensor, Unknown)) for value in held for option in alternatives(value)):
+            return True
+        objects = [option for value in held for option in alternatives(value) if isinstance(option, Pointer)]
+        if any(object_at(interp, option, Opaque) is not None for option in objects):
+            return True
+    return False
 
 
 def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:

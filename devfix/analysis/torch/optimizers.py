@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.joins import EITHER, LATEST, UNION, equal_or
-from devfix.analysis.domain.objects import Container, HeapObject, module_at, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -254,19 +255,20 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """Record that a submodule is replaced or added, for each optimizer over the parent."""
     new = {inner.id for _, inner, _ in module_tree.weighted_modules(interp, part)}
-    if not new:
-        return
-    replaced = {
-        inner.id
-        for option in (alternatives(old) if old is not None else ())
-        if isinstance(option, Pointer)
-        for _, inner in module_tree.named_modules(interp, option)
-    }
+    replaced = {option.id for option in alternatives(old) if isinstance(option, Pointer)} if old is not None else set()
+    unknown = object_at(interp, part, Opaque)
+    is_guess = unknown is not None and not unknown.name and not _is_any_module(interp, replaced)
+    if not new or part.id in replaced or is_guess:
+        return  # the same one was moved, or a value of which nothing else is known
     above = _owners(interp, parent)
     for pointer, obj in _optimizers(interp):
         if (above | replaced) & obj.module_ids and not new & obj.module_ids:
             missing = obj.missing | {(parent.id, key) for key in new}
             interp.now.update(pointer, missing=missing, replaced=point)
+
+
+def _is_any_module(interp: Interpreter, keys: Iterable[int]) -> bool:
+    return any(isinstance(interp.heap_object(Pointer(key)), Module) for key in keys)
 
 
 def _owners(interp: Interpreter, module: Pointer) -> set[int]:

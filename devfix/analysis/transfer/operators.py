@@ -84,6 +84,10 @@ def _holds_tensor(value: Value) -> bool:
     return any(isinstance(option, Tensor) for option in alternatives(value))
 
 
+def _is_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.is_certain
+
+
 def _is_loaded_entry(value: Value) -> bool:
     """Return whether a value is an entry of a checkpoint that nothing has used as a tensor: it may be a number."""
     return isinstance(value, Tensor) and not value.is_certain and any(o.kind == "load" for o in value.origins)
@@ -204,6 +208,7 @@ def _combine(
     return Tensor(
         device,
         origins,
+        is_certain=any(map(_is_tensor, (*alternatives(left), *alternatives(right)))),
         maybe_zero_dim=all(operand.maybe_zero_dim for operand in operands),
         grad=grad,
         is_single_number=is_single_number,

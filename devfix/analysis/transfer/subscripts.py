@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.classes import is_named_tuple
+from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    ClassValue,
     Const,
     DeviceValue,
     External,
@@ -122,9 +123,25 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             return base
         case External(full) if full.endswith(".__dict__"):
             return External(f"{full.removesuffix('.__dict__')}.{name or 'any'}")
+        case ClassValue() if _is_generic(interp, base):
+            return base  # with its parameters: ``class Trainer(Loop[Batch])``
+        case External(full) if full.startswith("typing") or _is_class(full):
+            return External(full)
         case External(full):
-            return External(full) if full.startswith("typing") else Unknown(f"{full}.{name}" if name else "")
+            return Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN
+
+
+def _is_generic(interp: Interpreter, cls: ClassValue) -> bool:
+    """Return whether ``cls[key]`` gives a class parameters: it is no member of an enumeration, nor the class's own."""
+    is_enumeration = any(name.startswith("enum.") for name in external_bases(cls))
+    return not is_enumeration and find_member(interp, cls, "__class_getitem__") is None
+
+
+def _is_class(name: str) -> bool:
+    """Return whether the name of a library's object is that of a class, by convention: ``torch.utils.data.Dataset``."""
+    last = name.rpartition(".")[2]
+    return last[:1].isupper() and not last.isupper()
 
 
 def _on_device_of_key(found: Value, key: Value) -> Value:

@@ -123,7 +123,9 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             continue  # a second accelerator, without a mismatch
         if known is not None and device_argument is not None and _is_passed(known, device_argument):
             continue  # the device of a caller, which names it
-        if assignment is not None and known is not None and not known.latent and not is_intended(known):
+        if known is not None and (known.moves_nothing or known.latent or is_intended(known)):
+            continue
+        if assignment is not None and known is not None:
             yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choice)
 
 

@@ -53,7 +53,7 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         return  # a list of Python numbers
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
-    if not tensors or interp.activation is None or _runs_on_host(interp, expression):
+    if not tensors or interp.activation is None or _runs_on_host(interp, expression, kind):
         return
     point = interp.point(node, with_state=True)
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
@@ -62,8 +62,12 @@ def note_access(
     )
 
 
-def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
-    """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU."""
+def _runs_on_host(interp: Interpreter, expression: ast.expr, kind: str) -> bool:
+    """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU.
+
+    What ``forward`` gets is where its weights are, except for lengths that it passes on as they are: it has callers
+    that it works with.
+    """
     activation = interp.activation
     function = activation.function if activation is not None else None
     if not interp.observations.is_library or activation is None or function is None:
@@ -76,6 +80,8 @@ def _runs_on_host(interp: Interpreter, expression: ast.expr) -> bool:
     tree = function.module.tree
     if role(function.node, owner, tree) is Role.HOST:
         return not _is_within_forward(interp)
+    if kind == "lengths":
+        return is_own_argument(expression, function.node, owner, tree)
     is_called_by_anyone = activation.parent is not None and activation.parent.function is None
     return (
         is_called_by_anyone

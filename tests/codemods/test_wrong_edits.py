@@ -414,6 +414,43 @@ for _ in range(2):
     Bound(net).to(device)(torch.randn(3, 4, device=device)).sum().backward()
     optimizer.step()
 """,
+    "a-layer-that-cannot-take-the-arguments-is-not-called": """
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.Linear(4, 4)
+
+    def forward(self, x, lengths):
+        return self.cell(x), lengths
+
+
+class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(4, 4)
+
+    def forward(self, x, state, memory):
+        return self.cell(x, (state, memory))
+
+
+class Decoder(nn.Module):
+    def __init__(self, recurrent):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for _ in range(2):
+            self.layers.append(Cell() if recurrent else Layer())
+
+    def forward(self, x, lengths):
+        for layer in self.layers:
+            x, lengths = layer(x, lengths)
+        return x, lengths
+
+
+from options import options
+
+decoder = Decoder(options.recurrent).to(device)
+print(decoder(torch.randn(3, 4, device=device), torch.tensor([4, 2, 1])))
+""",
     "a-loss-without-state-works-without-an-accelerator": """
 criterion = nn.CrossEntropyLoss().cuda()
 model = nn.Linear(4, 2).to(device)

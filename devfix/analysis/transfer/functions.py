@@ -113,7 +113,7 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    if _takes_fewer(function, args, node):
+    if _takes_fewer(function, args, node) or _takes_more(function, args, keywords, node):
         raise Unreachable
     interp.visited.add(function.node)
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
@@ -163,7 +163,22 @@ def _takes_fewer(function: Function, args: list[Value], node: ast.Call) -> bool:
     """Return whether a call is written with more arguments than a function has, which is a ``TypeError``."""
     spec = function.node.args
     surplus = len(args) - len(spec.posonlyargs) - len(spec.args)
-    if surplus <= 0 or spec.vararg is not None or getattr(function.node, "decorator_list", None):
+    return surplus > 0 and spec.vararg is None and _is_written_out(function, args, node)
+
+
+def _takes_more(function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> bool:
+    """Return whether a call is written without an argument that has no default, which is a ``TypeError``."""
+    spec = function.node.args
+    positional = [*spec.posonlyargs, *spec.args]
+    required = positional[len(args) : len(positional) - len(spec.defaults)]
+    missing = [each for each in required if each.arg not in keywords]
+    is_call = bool(node.args or node.keywords) and "**" not in keywords
+    return bool(missing) and is_call and _is_written_out(function, args, node)
+
+
+def _is_written_out(function: Function, args: list[Value], node: ast.Call) -> bool:
+    """Return whether a function gets what a call has, as it is written: nothing is unpacked, nothing decorates it."""
+    if getattr(function.node, "decorator_list", None):
         return False
     is_bound = function.owner is not None and function.kind != "static"
     return len(node.args) == len(args) - is_bound and not any(isinstance(each, ast.Starred) for each in node.args)

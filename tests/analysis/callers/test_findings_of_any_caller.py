@@ -276,6 +276,44 @@ def test_what_another_function_plots_is_where_the_plot_needs_it():
     assert _read(_PLOT + "def f(x: Tensor):\n    plot_features(x)\n    return np.mean(x.numpy())\n") == ["x"]
 
 
+_PACK = """
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.LSTM(4, 4, batch_first=True)
+
+    def forward(self, x, lengths):
+        packed = pack_padded_sequence(x, lengths, batch_first=True)
+        out, _ = self.layer(packed)
+        return pad_packed_sequence(out, batch_first=True)
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([Encoder()])
+
+    def forward(self, x, lengths):
+        '''Encode sequences.
+
+        Args:
+            x (torch.Tensor): of shape (batch, length, features).
+            lengths (torch.IntTensor): of shape (batch).
+        '''
+        for layer in self.layers:
+            x, lengths = layer(x, lengths)
+        return x
+"""
+
+
+def test_lengths_that_are_passed_on_as_they_are_come_from_callers_that_work():
+    assert _read(_PACK) == []
+    assert _read(_PACK.replace("x, lengths, b", "x, self.layer(x)[0].sum((1, 2)), b")) != []
+
+
 def test_forward_is_called_after_the_constructor_has_tried_it():
     text = """
     class Net(nn.Module):

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 
 from codemods.portability._declared_device import torch_import
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import must_ask_late, named, own_names
+from codemods.portability._torch_names import must_ask_late, named, own_names, selects_devices_later
 from devfix.model import Fix, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Backend", "nccl_backends"]
 
 _OPTION = re.compile(r"-{0,2}(?:\w+[-_])?backend")
-_SETS_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _CHOICE = '{literal} if torch.cuda.is_available() else "gloo"'
 
 
@@ -68,10 +67,4 @@ def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:
     """Return whether an assignment below, or anywhere for an option, selects the devices that are visible."""
     call = tree.parents[tree.parents[node]] if isinstance(tree.parents[node], ast.keyword) else tree.parents[node]
     is_option = isinstance(call, ast.Call) and not named(tree, call.func)
-    if is_option:
-        return must_ask_late(tree)
-    return any(
-        _SETS_VISIBLE in tree.source(stmt.targets[0]) and stmt.lineno > node.lineno
-        for stmt in tree.nodes
-        if isinstance(stmt, ast.Assign)
-    )
+    return must_ask_late(tree) if is_option else selects_devices_later(tree, node)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from codemods.portability._torch_names import own_names, replaced_names
-from codemods.portability.places.cuda_places import CudaPlace, Kind, is_cuda_literal
+from codemods.portability.places.cuda_place import CudaPlace, Kind
+from codemods.portability.places.cuda_places import is_cuda_literal
 from devfix.model import Edit, InsertStatement, Where
 from devfix.syntax.tree import SourceTree, walk
 

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._declared_device import Declarations, declare, torch_import
 from codemods.portability._device_choice import accelerator_query, device_choice
-from codemods.portability._torch_names import imports_torch, indentation, stands_alone
-from codemods.portability.places.cuda_places import CudaPlace, Kind, is_computed_cuda
+from codemods.portability._torch_names import imports_torch, indentation, own_names, stands_alone
+from codemods.portability.places.cuda_place import CudaPlace, Kind
+from codemods.portability.places.cuda_places import is_computed_cuda
 from devfix.analysis import Observations
 from devfix.model import Edit, InsertStatement, ReplaceExpression, ReplaceStatement, Where
 from devfix.syntax.tree import SourceTree
@@ -74,6 +75,7 @@ def _edits(
         assert isinstance(function, ast.FunctionDef)
         chosen = (f"if {place.name} is None:", f"{indentation(tree)}{place.name} = {_choice(tree, place, choice)}")
         yield ReplaceExpression(tree.path, tree.span(place.node), "None")
+        yield from _with_none(tree, function, place.name)
         yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(chosen))
         return
     if place.kind == Kind.FALLBACK:
@@ -86,6 +88,18 @@ def _edits(
     yield ReplaceExpression(
         tree.path, span, _composed(tree, (span.line, span.column), (span.end_line, span.end_column), pieces)
     )
+
+
+def _with_none(tree: SourceTree, function: ast.FunctionDef, name: str) -> Iterator[Edit]:
+    """Yield the edit that lets the annotation of a parameter allow ``None``, if the file can write that."""
+    spec = function.args
+    parameters = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
+    annotation = next((each.annotation for each in parameters if each.arg == name), None)
+    optional = next((own for own, full in own_names(tree).items() if full == "typing.Optional"), "")
+    if annotation is not None and (optional or "from __future__ import annotations" in tree.text):
+        text = tree.source(annotation)
+        widened = f"{optional}[{text}]" if optional else f"{text} | None"
+        yield ReplaceExpression(tree.path, tree.span(annotation), widened)
 
 
 def _asked(tree: SourceTree, place: CudaPlace, query: str) -> Edit:

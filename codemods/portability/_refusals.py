@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from codemods.portability._cuda_api import CUDA_OBJECTS, EXTENSION_LOADERS, is_feature, without_equivalent
 from codemods.portability._option_defaults import outcome_by_default
-from codemods.portability._torch_names import leaves, named, prints
+from codemods.portability._torch_names import imported_names, leaves, named, prints, replaced_names
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["can_be_deleted", "refusals"]
 
+_ANY = ((ast.Gt, 0), (ast.GtE, 1), (ast.NotEq, 0))  # comparisons of a number of accelerators: is there any?
+_NONE = ((ast.Eq, 0), (ast.LtE, 0), (ast.Lt, 1))
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -107,7 +110,7 @@ def _refuses(tree: SourceTree, stmt: ast.stmt) -> bool:
         case ast.Assert(test=ast.BoolOp(op=ast.Or(), values=[ast.UnaryOp(op=ast.Not(), operand=flag), test])):
             return _asks(tree, test) and outcome_by_default(tree, flag) is True
         case ast.Assert(test=test):
-            return _asks(tree, test)
+            return _asks(tree, test) or (_asks_of_values(test) and _computes_anywhere(tree, stmt))
         case ast.If(test=test, body=[*before, last], orelse=[]):
             return _is_missing(tree, test) and all(map(_is_told, before)) and _ends(last)
     return False
@@ -118,6 +121,8 @@ def _is_missing(tree: SourceTree, test: ast.expr) -> bool:
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=query):
             return _asks(tree, query)
+        case ast.Compare(left=count, ops=[op], comparators=[ast.Constant(value=int(number))]):
+            return _is_count(tree, count) and (type(op), number) in _NONE
         case ast.BoolOp(op=ast.And(), values=[flag, ast.UnaryOp(op=ast.Not(), operand=query)]):
             return _asks(tree, query) and outcome_by_default(tree, flag) is True
     return False
@@ -141,4 +146,56 @@ def _ends(stmt: ast.stmt) -> bool:
 
 
 def _asks(tree: SourceTree, test: ast.expr) -> bool:
-    return isinstance(test, ast.Call) and named(tree, test.func) == "torch.cuda.is_available"
+    """Return whether a test asks if there is an accelerator, perhaps by the number of them."""
+    match test:
+        case ast.Compare(left=count, ops=[op], comparators=[ast.Constant(value=int(number))]):
+            return _is_count(tree, count) and (type(op), number) in _ANY
+    return _is_count(tree, test) or (isinstance(test, ast.Call) and named(tree, test.func) == "torch.cuda.is_available")
+
+
+def _is_count(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether an expression is the number of accelerators, or a name that the file binds to it once."""
+    if isinstance(node, ast.Name):
+        bound = [each for each in tree.nodes if isinstance(each, ast.Name) and each.id == node.id and _is_stored(each)]
+        stmt = tree.parents[bound[0]] if len(bound) == 1 and replaced_names(tree).get(node.id) == 1 else None
+        return isinstance(stmt, ast.Assign) and stmt.targets == bound and _is_count(tree, stmt.value)
+    return isinstance(node, ast.Call) and named(tree, node.func) == "torch.cuda.device_count"
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+# --- where a value is -----------------------------------------------------------------------------------------------
+def _asks_of_values(test: ast.expr) -> bool:
+    """Return whether a test asks of each of several values if it is on an accelerator: ``x.is_cuda and y.is_cuda``."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return all(map(_asks_of_values, test.values))
+    match test:
+        case ast.Attribute(attr="is_cuda"):
+            return True
+        case ast.Compare(left=ast.Attribute(value=ast.Attribute(attr="device"), attr="type"), ops=[ast.Eq()]):
+            return ast.unparse(test.comparators[0]) == "'cuda'"
+    return False
+
+
+def _computes_anywhere(tree: SourceTree, stmt: ast.stmt) -> bool:
+    """Return whether the function of a statement calls only what runs on every device, no kernel or extension."""
+    function = next((outer for outer in tree.ancestors(stmt) if isinstance(outer, ast.FunctionDef)), None)
+    if function is None:
+        return False
+    calls = [node for node in walk(function) if isinstance(node, ast.Call)]
+    return all(_runs_anywhere(tree, call.func) for call in calls)
+
+
+def _runs_anywhere(tree: SourceTree, func: ast.expr) -> bool:
+    name = named(tree, func)
+    if name:
+        return name.startswith("torch.") and not name.startswith("torch.cuda.") and not name.endswith(".apply")
+    root = func
+    while isinstance(root, (ast.Attribute, ast.Call, ast.Subscript)):
+        root = root.func if isinstance(root, ast.Call) else root.value
+    if isinstance(func, ast.Name):
+        return func.id in vars(builtins)
+    is_foreign = isinstance(root, ast.Name) and root.id in imported_names(tree)
+    return isinstance(func, ast.Attribute) and func.attr != "apply" and not is_foreign

@@ -39,10 +39,12 @@ Code under a condition on devices stays, unless it runs if no option is given, a
 the default, or unless the program itself turns the flag on, as with `config = {"gpu": True}`. What a query for CUDA may
 decide, in any file, is a condition. A comparison with `None`, as in `if args.gpu is not None`, is none, and neither is
 what holds without CUDA: `if not x.is_cuda`. An index that is a device, as in `model.to(local_rank)`, is `"cpu"` without
-CUDA. A file that does not import `torch` imports it. Listed and not edited: an index of a long expression, a default of
-a parameter, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor such as
-`torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object of a class that may define
-`cuda` itself.
+CUDA. A device from a YAML or JSON file under the checked folders, such as `device: cuda`, is read with a choice:
+`config["device"] if torch.cuda.is_available() else "cpu"`; and `use_gpu: true` there turns a flag on. A file that does
+not import `torch` imports it. Listed and not edited: an index of a long expression, the default of a parameter for
+which `None` already means something, a device that is named before `CUDA_VISIBLE_DEVICES` is set, code that TorchScript
+compiles, and, with other accelerators than CUDA, a constructor such as `torch.cuda.FloatTensor` that is stored and gets
+values that may be tensors, and an object of a class that may define `cuda` itself.
 
 With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
 the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,
@@ -62,8 +64,10 @@ from collections.abc import Iterator
 
 from codemods.portability._port_edits import port_edits
 from codemods.portability._torch_names import named
-from codemods.portability.places.cuda_places import CudaPlace, Kind, is_cuda_literal
+from codemods.portability.places.cuda_place import CudaPlace, Kind
+from codemods.portability.places.cuda_places import is_cuda_literal
 from codemods.portability.places.ported_places import ported_places
+from codemods.portability.places.settings_reads import reads_cuda_setting
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, Severity
@@ -85,15 +89,17 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
-    outer = place.tree.parents[place.node]
-    shown = outer if isinstance(outer, ast.Call) and named(place.tree, outer.func) == "torch.device" else place.node
+    outer, is_setting = place.tree.parents[place.node], reads_cuda_setting(place.node)
+    is_argument = not is_setting and isinstance(outer, ast.Call) and named(place.tree, outer.func) == "torch.device"
+    shown = outer if is_argument and isinstance(outer, ast.expr) else place.node
+    name = ast.unparse(shown) if is_setting else _name(shown)
     return Finding(
         RULE.code,
         RULE.name,
         Severity.ADVICE,
         place.tree.path,
         place.tree.span(shown),
-        f"`{_name(shown)}` {'leaves out other accelerators' if _asks(place) else 'requires CUDA'}",
+        f"`{name}` {'leaves out other accelerators' if _asks(place) else 'requires CUDA'}",
         (place.tree.event("moved", shown, "CUDA is named here"),),
         fixes,
         reason,

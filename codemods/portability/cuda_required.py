@@ -1,7 +1,7 @@
 """## What it does
-Checks for statements that end a program without CUDA: `assert torch.cuda.is_available()`, and
-`if not torch.cuda.is_available():` with `raise` or `sys.exit()`. Enabled only by `devfix port`, `--select DEV8` or
-`--select DEV815`.
+Checks for statements that end a program without CUDA: `assert torch.cuda.is_available()`, `assert x.is_cuda`, and
+`if not torch.cuda.is_available():` or `if torch.cuda.device_count() == 0:` with `raise` or `sys.exit()`. Enabled only
+by `devfix port`, `--select DEV8` or `--select DEV815`.
 
 ## Why is this bad?
 The program refuses to run on other machines, although the rest of it may run there.
@@ -24,7 +24,8 @@ print(torch.ones(3))
 ## Fix safety
 Safe: with CUDA, the check does nothing. Without it, the program runs, which may take long. The check stays under a
 condition on devices, such as a device that is asked for by name, if the file catches what it raises, and if something
-in the file has no equivalent without CUDA, such as graphs and streams.
+in the file has no equivalent without CUDA, such as graphs and streams. `assert x.is_cuda` stays where the function
+calls anything but PyTorch and the methods of objects: it may be a kernel.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

@@ -22,6 +22,7 @@ from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, Finding
 from devfix.models.index import ModelIndex
 from devfix.sources import SourceError, SourceFile
+from devfix.sources.device_settings import device_settings, settings_beside
 from devfix.sources.digest import digest
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
 from devfix.syntax.node_caches import empty_node_caches
@@ -207,15 +208,25 @@ class Workspace:
         gc.collect()
 
     def flags(self) -> ProjectFlags:
-        """Return the options and flags of all given files, as they were at first."""
+        """Return the options and flags of all given files, as they were at first, and of settings files beside them."""
         if self._flags is None:
             trees = []
             for file in self.given.values():
                 with suppress(SyntaxError, ValueError, RecursionError), warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # about the text of the file
                     trees.append(ast.parse(file.text))
-            self._flags = flags_of(trees)
+            self._flags = flags_of(trees, self._device_settings())
         return self._flags
+
+    def _device_settings(self) -> dict[str, str]:
+        """Return the settings for CUDA in the folders of the given files; what one file turns on counts."""
+        folders = {os.path.dirname(path) for path in self.given}
+        files = [os.path.commonpath(folders)] if len(self.given) > 1 else settings_beside(*self.given)
+        found: dict[str, str] = {}
+        for setting in device_settings(files, self.settings.exclude, self.settings.root):
+            if found.get(setting.key, "false") == "false":
+                found[setting.key] = setting.value
+        return found
 
     def facts(self, path: str) -> DeviceFacts:
         """Return the device facts of a file and of those that it imports, shared by the files of its folder."""

@@ -84,8 +84,11 @@ class Answers:
         return _locals(function).token(parameter) in self.nones
 
 
-def answers_of(files: Iterable[ast.AST]) -> Answers:
-    """Return what the syntax trees of all files of a project say."""
+def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iterable[str] = ()) -> Answers:
+    """Return what the syntax trees of all files of a project say.
+
+    ``given`` are names that settings outside the files give a value that is true, ``denied`` those that are false.
+    """
     trees = list(files)
     parameters: dict[str, list[tuple[_Locals, tuple[str, ...]]]] = defaultdict(list)
     for tree in trees:
@@ -102,6 +105,8 @@ def answers_of(files: Iterable[ast.AST]) -> Answers:
             for parameter, value in _passed(call, parameters):
                 for source in _read(value, scope):
                     flows[source].add(parameter)
+    flows[_CONSTANT].update(given)
+    flows[_FALSE].update(denied)
     unknown = (name[:-2] for name in flows if name.endswith("()"))
     outside = [name for name in unknown if name not in parameters and name not in _GIVEN]
     asked = {each for name in outside for each in flows[f"{name}()"] if _is_flag(each)}  # the function may ask

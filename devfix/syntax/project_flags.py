@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TypeGuard
 
 from devfix.syntax.declared_options import is_declared, option_attribute
@@ -30,12 +31,14 @@ class ProjectFlags:
         options: values of the options that nothing else assigns, by their attributes: ``use_gpu`` of ``--use-gpu``.
         passed: attributes that calls pass, by the parameter: ``cuda`` of ``Experiment(cuda=args.use_gpu)``.
         answers: names that may hold the answer to a query for CUDA.
+        devices: keys of settings files whose value is a CUDA device: ``device`` of ``device: cuda``.
 
     """
 
     options: Mapping[str, object] = field(default_factory=dict)
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)
+    devices: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -43,10 +46,11 @@ class ProjectFlags:
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
         known = [sorted(each) for each in (answers.names, answers.constants, answers.falses, answers.nones)]
-        return repr((sorted(self.options.items(), key=repr), passed, known))
+        return repr((sorted(self.options.items(), key=repr), passed, known, sorted(self.devices)))
 
 
 NO_FLAGS = ProjectFlags()
+_NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 _active: ContextVar[ProjectFlags] = ContextVar("flags", default=NO_FLAGS)
 
 
@@ -65,8 +69,11 @@ def using(flags: ProjectFlags) -> Iterator[None]:
         _active.reset(token)
 
 
-def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
-    """Return the flags of the syntax trees of all files of a project."""
+def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTINGS) -> ProjectFlags:
+    """Return the flags of the syntax trees of all files of a project.
+
+    ``settings`` are those of its settings files that name a CUDA device, or are a flag for CUDA: ``true``, ``false``.
+    """
     files = list(files)
     found: dict[str, object] = {}
     stored: set[str] = set()
@@ -88,7 +95,13 @@ def flags_of(files: Iterable[ast.AST]) -> ProjectFlags:
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
-    return ProjectFlags(options, {name: frozenset(each) for name, each in passed.items()}, answers_of(files))
+    given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
+    return ProjectFlags(
+        options,
+        {name: frozenset(each) for name, each in passed.items()},
+        answers_of(files, given, denied),
+        frozenset(key for key, value in settings.items() if value.startswith("cuda")),
+    )
 
 
 def _either(one: object, other: object) -> object:

@@ -176,7 +176,7 @@ UNCHANGED = [
         HEAD + "\ndef f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",
         id="left-before",
     ),
-    pytest.param(HEAD + "\ndef f(x, device: str = 'cuda'):\n    return x.to(device)\n", id="a-parameter"),
+    pytest.param(HEAD + "\ndef f(x, device: str | None = 'cuda'):\n    return x.to(device)\n", id="a-parameter"),
     pytest.param(HEAD + "\ndef f(x):\n    return isinstance(x, torch.cuda.FloatTensor)\n", id="a-question"),
     pytest.param(HEAD + "\ndef f(p):\n    p.add_argument('--device', default='cuda')\n", id="an-option"),
     pytest.param(HEAD + DECLARED + NEUTRAL, id="neutral"),
@@ -214,6 +214,35 @@ def test_a_function_chooses_what_the_default_of_its_parameter_named(literal, rep
         f'    if device is None:\n        device = {literal} if torch.cuda.is_available() else "cpu"\n    return',
     )
     assert repair(CODE, changed) == changed
+
+
+@pytest.mark.parametrize(
+    ("imported", "before", "after"),
+    [
+        pytest.param("", "str", "str", id="as-it-is"),
+        pytest.param("from typing import Optional\n", "str", "Optional[str]", id="optional"),
+        pytest.param("from __future__ import annotations\n", "torch.device", "torch.device | None", id="union"),
+    ],
+)
+def test_the_annotation_of_such_a_parameter_allows_none_where_the_file_can_write_it(imported, before, after, repair):
+    text = f'{imported}{HEAD}def noise(size, device: {before} = "cuda"):\n    return torch.randn(size, device=device)\n'
+
+    changed = repair(CODE, text)
+
+    assert f"device: {after} = None):\n    if device is None:\n" in changed
+    assert repair(CODE, changed) == changed
+
+
+VISIBLE = 'os.environ["CUDA_VISIBLE_DEVICES"] = "0"\n'
+
+
+@pytest.mark.parametrize("device", ['"cuda"', 'torch.device("cuda")', 'torch.device("cuda:0")'])
+def test_a_device_is_not_chosen_before_the_visible_ones_are_selected(device, repair):
+    start, end = f"import os\n{HEAD}", "print(torch.ones(2).to(device))\n"
+    early = f"{start}device = {device}\n{VISIBLE}{end}"
+
+    assert repair(CODE, early) == early
+    assert "is_available" in repair(CODE, f"{start}{VISIBLE}device = {device}\n{end}")
 
 
 @pytest.mark.parametrize(
@@ -315,7 +344,7 @@ def test_left_alone(text, repair):
             id="typed",
         ),
         pytest.param(
-            "def f(x, device: str = 'cuda'):\n    return x.to(device)\n",
+            "def f(x, device: str | None = 'cuda'):\n    return x.to(device)\n",
             "the default of a parameter: a query there would run when the module is imported",
             id="parameter",
         ),

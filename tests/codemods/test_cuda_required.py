@@ -23,12 +23,70 @@ def reported(tmp_path, text: str):
         pytest.param('assert torch.cuda.is_available(), "no GPU"\n', id="assert"),
         pytest.param("if not torch.cuda.is_available():\n    raise RuntimeError\n", id="raise"),
         pytest.param("if not torch.cuda.is_available():\n    print('no')\n    sys.exit(1)\n", id="exit"),
+        pytest.param("assert torch.cuda.device_count() > 0\n", id="number"),
+        pytest.param("assert torch.cuda.device_count()\n", id="number-as-truth"),
+        pytest.param("if torch.cuda.device_count() == 0:\n    raise RuntimeError('no GPU')\n", id="none"),
+        pytest.param("if not torch.cuda.device_count():\n    sys.exit(1)\n", id="no-number"),
     ],
 )
 def test_a_check_that_ends_the_program_is_deleted(text, tmp_path):
     file = SourceFile(str(tmp_path / "train.py"), (HEAD + text).encode(), HEAD + text + "print(1)\n")
     (change,) = fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files
     assert change.new.decode() == HEAD + "print(1)\n"
+
+
+def ported(tmp_path, text: str) -> str:
+    file = SourceFile(str(tmp_path / "train.py"), (HEAD + text).encode(), HEAD + text)
+    changes = fixpoint.apply([file], Settings(select=(CODE,), root=str(tmp_path))).patch.files
+    return changes[0].new.decode().removeprefix(HEAD) if changes else text
+
+
+def test_the_number_of_accelerators_may_have_a_name(tmp_path):
+    text = "count = torch.cuda.device_count()\nif count < 1:\n    sys.exit('no GPU')\nprint(count)\n"
+
+    assert ported(tmp_path, text) == "count = torch.cuda.device_count()\nprint(count)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "assert torch.cuda.device_count() >= 2\n",
+        "count = torch.cuda.device_count()\ncount = 4\nassert count\n",
+        "def f(count):\n    assert count > 0\n",
+    ],
+)
+def test_a_check_for_more_than_one_accelerator_stays(text, tmp_path):
+    assert ported(tmp_path, text) == text
+
+
+FORWARD = """
+def forward(self, x, scale):
+    assert {test}
+    return {value}
+"""
+
+
+@pytest.mark.parametrize("test", ["x.is_cuda", "x.is_cuda and scale.is_cuda", "x.device.type == 'cuda'"])
+def test_a_value_need_not_be_on_an_accelerator(test, tmp_path):
+    text = FORWARD.format(test=test, value="torch.relu(self.layer(x)) * scale")
+
+    assert ported(tmp_path, text) == text.replace(f"    assert {test}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("test", "value"),
+    [
+        ("x.is_cuda", "kernels.scale(x, scale)"),
+        ("x.is_cuda", "Scale.apply(x, scale)"),
+        ("x.is_cuda", "scale_with_triton(x, scale)"),
+        ("x.is_cuda or scale.is_cuda", "x * scale"),
+        ("not x.is_cuda", "x * scale"),
+    ],
+)
+def test_a_check_of_a_value_stays_before_a_kernel(test, value, tmp_path):
+    text = "import kernels\nfrom kernels import Scale\n" + FORWARD.format(test=test, value=value)
+
+    assert ported(tmp_path, text) == text
 
 
 def test_a_check_that_stands_alone_leaves_a_statement(tmp_path):

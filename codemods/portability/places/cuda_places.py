@@ -5,21 +5,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from codemods.portability._guards import asks_for_cuda
 from codemods.portability._torch_names import named, own_names, stands_alone
+from codemods.portability.places.cuda_place import CudaPlace, Kind, Piece
 from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
+from codemods.portability.places.settings_reads import reads_cuda_setting
 from devfix.analysis import Observations
 from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, children, walk
 
 __all__ = [
     "OWN_CUDA",
-    "CudaPlace",
-    "Kind",
-    "Piece",
     "holds_sizes",
     "is_computed_cuda",
     "is_cuda_literal",
@@ -62,53 +60,6 @@ _SYNCHRONIZED = "torch.nn.SyncBatchNorm.convert_sync_batchnorm"
 _STORAGE = "a storage is moved"
 
 
-class Kind:
-    """How the code of a place changes."""
-
-    MOVE = "move"  # its pieces name the declared device
-    CHOICE = "choice"  # a literal becomes a choice, which needs no name
-    CONDITION = "condition"  # the call is made only with CUDA
-    CALL = "call"  # a statement is executed with CUDA only
-    QUERY = "query"  # a question for CUDA becomes one for any accelerator
-    FALLBACK = "fallback"  # the value is another one without CUDA
-    PARAMETER = "parameter"  # the default becomes None, and the function chooses
-
-
-#: Part of a line of a file that changes: start and end offset, and the text for the name of the device.
-Piece = tuple[tuple[int, int], tuple[int, int], Callable[[str], str]]
-
-
-@dataclass(frozen=True, eq=False)
-class CudaPlace:
-    """A hard-coded CUDA device.
-
-    Attributes:
-        tree: the file.
-        node: the expression that changes.
-        kind: how it changes.
-        literal: ``cuda``, with an index if the place names one; its expression in braces if it is none in figures.
-        pieces: the parts of its text that change, with the name of the device or the choice.
-        reason: why it is not ported.
-        name: the expression of the device, if the code around the place gives one.
-        otherwise: the expression without CUDA, of a fallback.
-        is_certain: a condition around the place holds with an accelerator only.
-        is_ambiguous: the value may be an object of the program with a method ``cuda``, or is a type of tensors, for
-            which there is no other accelerator.
-
-    """
-
-    tree: SourceTree
-    node: ast.expr
-    kind: str = Kind.MOVE
-    literal: str = "cuda"
-    pieces: tuple[Piece, ...] = ()
-    reason: str = ""
-    name: str = ""
-    otherwise: str = ""
-    is_certain: bool = False
-    is_ambiguous: bool = False
-
-
 def named_places(observations: Observations) -> Iterator[CudaPlace]:
     """Yield the places of the entry file that name CUDA, under conditions or not."""
     tree = observations.trees[0]
@@ -136,6 +87,8 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Name() | ast.Attribute() if is_index_of_move(tree, node):
+            return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
+        case ast.Subscript() | ast.Attribute() | ast.Call() if reads_cuda_setting(node) and _is_device(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
             return CudaPlace(tree, node, pieces=(move_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
@@ -337,7 +290,7 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
             return CudaPlace(tree, node, Kind.CHOICE, literal)
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
     if isinstance(outer, ast.arguments) and (parameter := _parameter(outer, node)) is not None:
-        is_plain = not computed and parameter.annotation is None and not _none_counts(tree, outer, parameter.arg)
+        is_plain = not computed and not _none_counts(tree, outer, parameter)
         return CudaPlace(tree, node, Kind.PARAMETER, literal, reason="" if is_plain else _PARAMETER, name=parameter.arg)
     if not _is_device_argument(tree, place, outer) and not _is_device_value(tree, place, outer):
         return None
@@ -346,13 +299,27 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
     return CudaPlace(tree, node, Kind.CHOICE, literal)
 
 
-def _none_counts(tree: SourceTree, arguments: ast.arguments, name: str) -> bool:
+def _is_device(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether an expression is used, or kept, as a device."""
+    outer = tree.parents[node]
+    if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
+        return True
+    return _is_device_argument(tree, node, outer) or _is_device_value(tree, node, outer)
+
+
+def _none_counts(tree: SourceTree, arguments: ast.arguments, parameter: ast.arg) -> bool:
     """Return whether ``None`` may already mean something as an argument, or the function has no statements."""
-    function = tree.parents[arguments]
+    function, name = tree.parents[arguments], parameter.arg
     if not isinstance(function, ast.FunctionDef) or project_flags.current().answers.may_be_none(function, name):
+        return True
+    if parameter.annotation is not None and _allows_none(parameter.annotation):
         return True
     tested = (node for node in walk(function) if isinstance(node, (ast.Compare, ast.BoolOp)))
     return any(isinstance(part, ast.Name) and part.id == name for node in tested for part in children(node))
+
+
+def _allows_none(annotation: ast.expr) -> bool:
+    return any(word in ast.unparse(annotation) for word in ("None", "Optional"))
 
 
 def _parameter(arguments: ast.arguments, default: ast.expr) -> ast.arg | None:

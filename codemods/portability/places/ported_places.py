@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import named
+from codemods.portability._torch_names import named, selects_devices_later
 from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
-from codemods.portability.places.cuda_places import OWN_CUDA, CudaPlace, Kind, is_cuda_literal, named_places
+from codemods.portability.places.cuda_place import CudaPlace, Kind
+from codemods.portability.places.cuda_places import OWN_CUDA, is_cuda_literal, named_places
 from codemods.portability.places.typed_names import typed_names
 from devfix.analysis import Observations
+from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["ported_places"]
@@ -19,6 +21,7 @@ __all__ = ["ported_places"]
 _TYPED_NAME = "a typed constructor is stored"
 _ANOTHER = "another condition on CUDA stays in the file"
 _SCRIPTED = "TorchScript compiles the function"
+_EARLY = "the program selects devices later, which must precede the first query for CUDA"
 
 
 def ported_places(observations: Observations) -> list[CudaPlace]:
@@ -28,7 +31,8 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     keeps values on the CPU there is a place, too, and so are those under it.
     """
     tree = observations.trees[0]
-    if not any(word in tree.text for word in ("cuda", "device_ids", "SyncBatchNorm", ".to(")):
+    words = ("cuda", "device_ids", "SyncBatchNorm", ".to(", *project_flags.current().devices)
+    if not any(word in tree.text for word in words):
         return []
     is_cpu_only = not observations.targets.others
     named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]
@@ -52,9 +56,20 @@ def _restricted(tree: SourceTree, place: CudaPlace, *, is_cpu_only: bool) -> Cud
     """Return a place with the reason why it is not ported, if there is one."""
     if _is_scripted(tree, place.node):
         return replace(place, reason=_SCRIPTED)
+    if place.kind in (Kind.CHOICE, Kind.FALLBACK) and _is_early(tree, place):
+        return replace(place, reason=_EARLY)
     if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
         return replace(place, reason=OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
     return place
+
+
+def _is_early(tree: SourceTree, place: CudaPlace) -> bool:
+    """Return whether a device is only named, and a statement below selects the devices that are visible."""
+    outer = next(each for each in tree.ancestors(place.node) if not isinstance(each, (ast.IfExp, ast.Call)))
+    is_named = isinstance(outer, (ast.Assign, ast.AnnAssign))
+    calls = [each for each in tree.ancestors(place.node) if isinstance(each, ast.Call)]
+    is_named &= all(named(tree, each.func) == "torch.device" for each in calls)
+    return is_named and not place.reason and selects_devices_later(tree, place.node)
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

@@ -10,14 +10,8 @@ import ast
 from collections.abc import Iterator
 
 from codemods.portability._torch_names import imported_names, named, replaced_names
-from codemods.portability.places.cuda_places import (
-    CudaPlace,
-    Piece,
-    holds_sizes,
-    is_filled,
-    move_piece,
-    typed_constructor,
-)
+from codemods.portability.places.cuda_place import CudaPlace, Piece
+from codemods.portability.places.cuda_places import holds_sizes, is_filled, move_piece, typed_constructor
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["typed_names"]

@@ -1,0 +1,75 @@
+"""Settings in YAML and JSON files that choose a device: ``device: cuda``, ``use_gpu: true``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from devfix.sources._discovery import discover
+
+__all__ = ["DeviceSetting", "device_settings", "settings_beside"]
+
+_SUFFIXES = (".yaml", ".yml", ".json")
+_LARGEST = 200_000  # bytes; larger files are data
+_KEY = r"""[\s{,-]*["']?(?P<key>%s)["']?\s*:\s*"""
+_END = r"""\s*[,}]*\s*(?:\#.*)?"""
+_DEVICE = re.compile(_KEY % r"(?:[\w.]+[_-])?device" + r"""["']?(?P<value>cuda(?::\d+)?)["']?""" + _END)
+_FLAG = re.compile(_KEY % r"[\w.-]*(?i:cuda|gpu)[\w.-]*" + r"(?P<value>(?i:true|false))" + _END)
+
+
+@dataclass(frozen=True)
+class DeviceSetting:
+    """A line of a settings file.
+
+    Attributes:
+        path: the file.
+        line: from 1.
+        key: ``device``.
+        value: a CUDA device, or ``true`` or ``false`` of a flag for CUDA.
+
+    """
+
+    path: str
+    line: int
+    key: str
+    value: str
+
+    @property
+    def is_device(self) -> bool:
+        """Return whether the setting is the name of a CUDA device."""
+        return self.value.startswith("cuda")
+
+
+def device_settings(paths: Sequence[str], exclude: Sequence[str] = (), root: str = ".") -> Iterator[DeviceSetting]:
+    """Yield the lines of settings files in folders and among files that name a CUDA device, or are a flag for CUDA."""
+    return _settings(discover(paths, exclude, root, _SUFFIXES).files)
+
+
+def settings_beside(*paths: str) -> list[str]:
+    """Return the settings files in the folders of files."""
+    return [each for path in paths for each in _beside(path)]
+
+
+def _beside(path: str) -> list[str]:
+    folder = os.path.dirname(os.path.abspath(path))
+    return sorted(each.path for each in os.scandir(folder) if each.is_file() and each.name.endswith(_SUFFIXES))
+
+
+def _settings(files: Iterable[str]) -> Iterator[DeviceSetting]:
+    for path in files:
+        for number, line in enumerate(_lines(path), 1):
+            match = _DEVICE.fullmatch(line) or _FLAG.fullmatch(line)
+            if match is not None:
+                yield DeviceSetting(path, number, match["key"], match["value"].lower())
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        if os.path.getsize(path) > _LARGEST:
+            return []
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines()
+    except (OSError, UnicodeDecodeError):
+        return []

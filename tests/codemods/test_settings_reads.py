@@ -1,0 +1,86 @@
+"""DEV811 where a device comes from a YAML or JSON file: the program reads it with a choice."""
+
+from __future__ import annotations
+
+import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile, load
+
+PROGRAM = """\
+import torch
+import yaml
+
+with open("config.yaml") as file:
+    config = yaml.safe_load(file)
+model = torch.nn.Linear(4, 2)
+{move}
+print(model)
+"""
+
+
+@pytest.fixture
+def ported(tmp_path, monkeypatch):
+    """Return the line of a program that moves its model, after the port, for the settings of a file."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(move, settings="device: cuda:0\n", name="config.yaml"):
+        (tmp_path / name).write_text(settings)
+        (tmp_path / "train.py").write_text(PROGRAM.format(move=move))
+        settings_of_run = Settings(select=("DEV811",), root=str(tmp_path))
+        files, _ = load(["train.py"])
+        changes = fixpoint.apply(files, settings_of_run).patch.files
+        text = changes[0].new.decode() if changes else PROGRAM.format(move=move)
+        again = fixpoint.apply([SourceFile("train.py", text.encode(), text)], settings_of_run).patch.files
+        assert again == ()
+        return "".join(text.splitlines(keepends=True)[6:-1]).rstrip()
+
+    return call
+
+
+CHOICE = ' if torch.cuda.is_available() else "cpu"'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('device = config["device"]', f'device = config["device"]{CHOICE}'),
+        ('model.to(config["device"])', f'model.to(config["device"]{CHOICE})'),
+        ('model.to(config.get("device"))', f'model.to(config.get("device"){CHOICE})'),
+        (
+            'device = torch.device(config["train"]["device"])',
+            f'device = torch.device(config["train"]["device"]{CHOICE})',
+        ),
+        ("model.to(self.cfg.device)", f"model.to(self.cfg.device{CHOICE})"),
+    ],
+)
+def test_a_setting_is_read_with_a_choice(before, after, ported):
+    assert ported(before) == after
+
+
+def test_json_is_read_too(ported):
+    assert (
+        ported('model.to(config["device"])', '{"device": "cuda"}\n', "c.json") == f'model.to(config["device"]{CHOICE})'
+    )
+
+
+@pytest.mark.parametrize(
+    ("move", "settings"),
+    [
+        pytest.param('model.to(config["device"])', "device: cpu\n", id="the-cpu"),
+        pytest.param('model.to(config["device"])', "train_device: cuda\n", id="another-key"),
+        pytest.param('print(config["device"])', "device: cuda\n", id="no-device"),
+        pytest.param("model.to(x.device)", "device: cuda\n", id="of-a-tensor"),
+        pytest.param(f'model.to(config["device"]{CHOICE})', "device: cuda\n", id="with-a-choice"),
+    ],
+)
+def test_other_values_stay(move, settings, ported):
+    assert ported(move, settings) == move
+
+
+def test_a_flag_of_a_settings_file_asks_for_cuda(ported):
+    move = 'if config["use_gpu"]:\n    model.cuda()'
+
+    assert ".cuda()" in ported(move, "use_gpu: false\n")
+    assert ".cuda()" not in ported(move, "use_gpu: true\n")

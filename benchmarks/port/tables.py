@@ -16,6 +16,7 @@ SECTIONS = {
     "held-out": "port held out",
     "second": "port second",
     "third": "port third",
+    "fourth": "port fourth",
     "all": "port",
 }
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"

@@ -58,7 +58,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleWrapped
-from devfix.fixes.devices.conflict_fixes import conflict_edits, move_operand_at_use
+from devfix.fixes.devices.conflict_fixes import conflict_edits, move_index, move_operand_at_use
 from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
 from devfix.fixes.event_path import event_path
@@ -98,6 +98,9 @@ def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:
 
 def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     fixes = [Fix(title, edits) for title, edits in conflict_edits(observations, conflict)]
+    index_move = move_index(conflict)
+    if index_move is not None:
+        fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
     use_site_move = move_operand_at_use(observations, conflict)
     if use_site_move is not None:
         at_use = Fix("move it at its use", (use_site_move,))

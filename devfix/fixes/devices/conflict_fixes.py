@@ -18,7 +18,7 @@ from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, Replac
 from devfix.models.names import RANDOM_FACTORIES
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["conflict_edits", "move_operand_at_use"]
+__all__ = ["conflict_edits", "move_index", "move_operand_at_use"]
 
 
 def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iterator[tuple[str, tuple[Edit, ...]]]:
@@ -48,6 +48,17 @@ def move_operand_at_use(observations: Observations, conflict: DeviceConflict) ->
             if device and isinstance(node, (ast.Name, ast.Attribute, ast.Call)) and ast.unparse(node) == operand.text:
                 return AppendCode(point.tree.path, point.tree.span(node), f".to({device})")
     return None
+
+
+def move_index(conflict: DeviceConflict) -> Edit | None:
+    """Return a move of the index to the CPU: what ``x.cpu()[mask]`` asks for is a value on the CPU."""
+    mismatch = conflict.mismatch
+    if mismatch is None or not conflict.was_on_accelerator or not isinstance(mismatch.point.node, ast.Subscript):
+        return None
+    indexed, tree = mismatch.point.node, mismatch.point.tree
+    if mismatch.operation != "index" or indexed.value is not conflict.call or isinstance(indexed.slice, ast.Tuple):
+        return None
+    return AppendCode(tree.path, tree.span(indexed.slice), ".cpu()")
 
 
 def _device_expression(observations: Observations, conflict: DeviceConflict) -> str | None:

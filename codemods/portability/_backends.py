@@ -42,7 +42,8 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
         elif _sets_devices_later(tree, node):
             reason = "the program selects devices or forks later, which must precede the first query for CUDA"
         code = _CHOICE.format(literal=tree.source(node))
-        fix = Fix("use Gloo without CUDA", (*added, ReplaceExpression(tree.path, tree.span(node), code)))
+        edits = (*added, ReplaceExpression(tree.path, tree.span(node), code), *_at_least_one_process(tree, node))
+        fix = Fix("use Gloo without CUDA", edits)
         yield Backend(tree, node, None if reason else fix, reason)
 
 
@@ -61,10 +62,38 @@ def _literals(tree: SourceTree) -> Iterator[ast.Constant]:
                 value = keywords.get("default")
         if isinstance(value, ast.Constant) and value.value == "nccl":
             yield value
+    for node in tree.nodes:
+        if isinstance(node, ast.Constant) and node.value == "nccl" and _OPTION.fullmatch(_kept_as(tree, node)):
+            yield node
+
+
+def _kept_as(tree: SourceTree, node: ast.Constant) -> str:
+    """Return the name or attribute that a literal is assigned to, or the parameter whose default it is."""
+    match tree.parents[node]:
+        case ast.Assign(targets=[ast.Name(id=name) | ast.Attribute(attr=name)]):
+            return name
+        case ast.arguments() as spec:
+            positional = [*spec.posonlyargs, *spec.args]
+            names = [*positional[len(positional) - len(spec.defaults) :], *spec.kwonlyargs]
+            defaults = [*spec.defaults, *spec.kw_defaults]
+            return next(name.arg for name, default in zip(names, defaults, strict=True) if default is node)
+    return ""
+
+
+def _at_least_one_process(tree: SourceTree, node: ast.Constant) -> Iterator[ReplaceExpression]:
+    """Yield the edit of a group that has as many processes as there are accelerators: without any, one."""
+    call = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.Call)), None)
+    for keyword in call.keywords if call is not None else ():
+        value = keyword.value
+        is_count = isinstance(value, ast.Call) and named(tree, value.func) == "torch.cuda.device_count"
+        if keyword.arg == "world_size" and is_count:
+            yield ReplaceExpression(tree.path, tree.span(value), f"max({tree.source(value)}, 1)")
 
 
 def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:
     """Return whether an assignment below, or anywhere for an option, selects the devices that are visible."""
     call = tree.parents[tree.parents[node]] if isinstance(tree.parents[node], ast.keyword) else tree.parents[node]
-    is_option = isinstance(call, ast.Call) and not named(tree, call.func)
+    is_option = isinstance(tree.parents[node], ast.arguments) or (
+        isinstance(call, ast.Call) and not named(tree, call.func)
+    )
     return must_ask_late(tree) if is_option else selects_devices_later(tree, node)

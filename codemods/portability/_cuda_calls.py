@@ -19,6 +19,7 @@ _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
 # A function for all devices, here with a type of CUDA.
 _DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
 _RENAMED_SINCE = (1, 4)  # https://github.com/pytorch/pytorch/releases/tag/v1.4.0
+_DEVICE_KEYWORDS = ("device", "device_ids", "output_device", "map_location")
 _USED = "its value is used, and no other device has one"
 
 
@@ -53,7 +54,7 @@ def cuda_calls(tree: SourceTree, targets: PortTargets) -> Iterator[CudaCall]:
         elif _is_statement(tree, node):
             fix = grouped[tree.statement(node)]
         else:
-            fix = _printed(tree, node, function)
+            fix = _printed(tree, node, function) or _selected(tree, node) or _current(tree, node)
         yield CudaCall(tree, node, function, fix, _reason(tree, node, function) if fix is None else "")
 
 
@@ -63,7 +64,14 @@ def _called(tree: SourceTree, node: ast.Call) -> CudaFunction | None:
     name = named(tree, node.func)
     if name == _DEFAULT_TYPE.name and any("cuda" in tree.source(argument) for argument in node.args):
         return _DEFAULT_TYPE
+    if name == "torch.cuda.device" and any(_may_be_no_index(argument) for argument in node.args):
+        return None
     return cuda_function(name) if name.startswith("torch.cuda.") and not is_feature(name) else None
+
+
+def _may_be_no_index(index: ast.expr) -> bool:
+    """Return whether an index is -1 otherwise, with which ``torch.cuda.device`` does nothing."""
+    return isinstance(index, ast.IfExp) and ast.unparse(index.orelse) == "-1"
 
 
 def _matters(tree: SourceTree, node: ast.AST) -> bool:
@@ -187,6 +195,54 @@ def _printed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | 
         code = f"({code})"
     edit = ReplaceExpression(tree.path, tree.span(node), code)
     return Fix(f"print `{function.name.rpartition('.')[2]}` only with CUDA", (edit,))
+
+
+def _selected(tree: SourceTree, call: ast.Call) -> Fix | None:
+    """Return the fix of ``with torch.cuda.device(index):``, which does nothing if the index is negative.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.cuda.device.html
+    """
+    owner = _query(tree, call, "cuda")
+    if named(tree, call.func) != "torch.cuda.device" or not isinstance(tree.parents[call], ast.withitem) or not owner:
+        return None
+    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+        return None
+    index = call.args[0]
+    code = f"{tree.source(index)} if {owner}.is_available() else -1"
+    return Fix("select a device only with CUDA", (ReplaceExpression(tree.path, tree.span(index), code),))
+
+
+def _current(tree: SourceTree, call: ast.Call) -> Fix | None:
+    """Return the fix of the index of the current accelerator, if it is used as a device only."""
+    owner, outer = _query(tree, call, "cuda"), tree.parents[call]
+    if named(tree, call.func) != "torch.cuda.current_device" or not owner:
+        return None
+    target = outer.targets[0] if isinstance(outer, ast.Assign) and len(outer.targets) == 1 else None
+    if isinstance(target, ast.Name):
+        nodes = list(walk(tree.function(call)))
+        same = [node for node in nodes if isinstance(node, ast.Name) and node.id == target.id and node is not target]
+        if not same or not all(isinstance(node.ctx, ast.Load) and _is_device(tree, node) for node in same):
+            return None
+    elif not _is_device(tree, call) or _is_moved_to(tree, call, "cuda"):
+        return None
+    code = f'{tree.source(call)} if {owner}.is_available() else "cpu"'
+    return Fix("use the CPU without CUDA", (ReplaceExpression(tree.path, tree.span(call), code),))
+
+
+def _is_device(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether an index is used as a device: ``x.to(index)``, ``device=index``, ``device_ids=[index]``."""
+    outer = tree.parents[node]
+    if isinstance(outer, ast.List):
+        outer = tree.parents[outer]
+    if isinstance(outer, ast.keyword):
+        return outer.arg in _DEVICE_KEYWORDS
+    return any(_is_moved_to(tree, node, name) for name in ("to", "cuda", "set_device"))
+
+
+def _is_moved_to(tree: SourceTree, node: ast.expr, method: str) -> bool:
+    outer = tree.parents[node]
+    is_first = isinstance(outer, ast.Call) and outer.args[:1] == [node]
+    return is_first and isinstance(outer, ast.Call) and getattr(outer.func, "attr", "") == method
 
 
 def _only_printed(tree: SourceTree, node: ast.AST, is_number: bool) -> bool:

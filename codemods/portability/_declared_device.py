@@ -86,7 +86,7 @@ def _declaration(tree: SourceTree, anchor: ast.stmt, where: Where, name: str, ch
 
 
 def torch_import(tree: SourceTree) -> list[Edit]:
-    """Return the import of torch before the first import of one of its modules, or else before the first import.
+    """Return the import of torch before the first import of one of its modules, or else before the first statement.
 
     None if torch is imported, or if its name is taken.
     """
@@ -95,7 +95,15 @@ def torch_import(tree: SourceTree) -> list[Edit]:
     imports = [stmt for stmt in tree.tree.body if isinstance(stmt, (ast.Import, ast.ImportFrom))]
     imports = [stmt for stmt in imports if getattr(stmt, "module", "") != "__future__"]
     first = next((stmt for stmt in imports if "torch" in tree.source(stmt)), next(iter(imports), None))
-    return [] if first is None else [InsertStatement(tree.path, tree.span(first), Where.BEFORE, "import torch")]
+    if first is not None:
+        return [InsertStatement(tree.path, tree.span(first), Where.BEFORE, "import torch")]
+    others = (stmt for stmt in tree.tree.body if not isinstance(stmt, ast.ImportFrom) and not _is_text(stmt))
+    found = next(others, None)
+    return [] if found is None else [InsertStatement(tree.path, tree.span(found), Where.BEFORE, "import torch")]
+
+
+def _is_text(stmt: ast.stmt) -> bool:
+    return isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant)
 
 
 # --- names that are there -------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from devfix.syntax.project_flags import selects_devices
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -23,7 +24,6 @@ __all__ = [
 
 _LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _PRINTS = ("print", "log", "debug", "info", "warning", "warn", "error", "critical", "write", "format")
-_VISIBLE = "CUDA_VISIBLE_DEVICES"
 _EXITS = ("exit", "quit", "sys.exit", "os._exit")
 
 
@@ -98,21 +98,13 @@ def replaced_names(tree: SourceTree) -> dict[str, int]:
 def must_ask_late(tree: SourceTree) -> bool:
     """Return whether a query for CUDA when a file starts may be too early: before it selects devices, or forks."""
     text = tree.text
-    return _VISIBLE in text or ("multiprocessing" in text and "spawn" not in text)
+    return "CUDA_VISIBLE_DEVICES" in text or ("multiprocessing" in text and "spawn" not in text)
 
 
 def selects_devices_later(tree: SourceTree, node: ast.AST) -> bool:
     """Return whether a statement below a node sets ``CUDA_VISIBLE_DEVICES``, which must precede the first query."""
     line = getattr(node, "lineno", 0)
-    return any(
-        isinstance(stmt, (ast.Assign, ast.Expr)) and stmt.lineno > line and _sets_visible(tree, stmt)
-        for stmt in tree.nodes
-    )
-
-
-def _sets_visible(tree: SourceTree, stmt: ast.Assign | ast.Expr) -> bool:
-    text = tree.source(stmt.targets[0] if isinstance(stmt, ast.Assign) else stmt.value)
-    return _VISIBLE in text and (isinstance(stmt, ast.Assign) or "env" in text)
+    return any(getattr(each, "lineno", 0) > line and selects_devices(each) for each in tree.nodes)
 
 
 def named(tree: SourceTree, node: ast.AST) -> str:

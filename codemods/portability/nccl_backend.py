@@ -1,5 +1,6 @@
 """## What it does
-Checks for process groups whose backend is the literal `"nccl"`, and for options for the backend with this default.
+Checks for process groups whose backend is the literal `"nccl"`, and for options, parameters and names for the backend
+with this value. A group that has `torch.cuda.device_count()` processes has at least one without CUDA.
 Enabled only by `devfix port`, `--select DEV8` or `--select DEV814`.
 
 ## Why is this bad?

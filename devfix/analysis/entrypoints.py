@@ -24,11 +24,12 @@ __all__ = ["can_matter", "has_main_guard", "starts_program"]
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _CALL = re.compile(rb"^[^\W\d][\w.]*\(", re.MULTILINE)
+_CUDA = re.compile(rb"[\"']cuda(?::\d+)?[\"']")
 
 
 def can_matter(raw: bytes) -> bool:
-    """Return whether a file mentions torch or moves to CUDA, or may start a program that imports a file that does."""
-    if b"torch" in raw or b".cuda(" in raw:
+    """Return whether a file mentions torch or CUDA, or may start a program that imports a file that does."""
+    if b"torch" in raw or b".cuda(" in raw or _CUDA.search(raw) is not None:
         return True
     return (b"__main__" in raw or _CALL.search(raw) is not None) and _IMPORT.search(raw) is not None
 

@@ -265,8 +265,8 @@ def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups)
 
     Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
     """
-    if "torch" not in tree.text and ".cuda(" not in tree.text:
-        return False
+    if "torch" not in tree.text and ".cuda(" not in tree.text and not asks_for_more(space.settings):
+        return False  # it can only name a device
     program = Program(space.text, space.root(path))
     is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")
     merge_lookups(lookups, program.lookups)

@@ -1,4 +1,4 @@
-"""Settings in YAML and JSON files that choose a device: ``device: cuda``, ``use_gpu: true``."""
+"""Settings in YAML, JSON and INI files that choose a device: ``device: cuda``, ``use_gpu = true``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from devfix.sources._discovery import discover
 
 __all__ = ["DeviceSetting", "device_settings", "settings_beside"]
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+_SUFFIXES = (".yaml", ".yml", ".json", ".cfg", ".ini", ".conf")
 _LARGEST = 200_000  # bytes; larger files are data
-_KEY = r"""[\s{,-]*["']?(?P<key>%s)["']?\s*:\s*"""
+_KEY = r"""[\s{,-]*["']?(?P<key>%s)["']?\s*[:=]\s*"""
 _END = r"""\s*[,}]*\s*(?:\#.*)?"""
 _DEVICE = re.compile(_KEY % r"(?:[\w.]+[_-])?device" + r"""["']?(?P<value>cuda(?::\d+)?)["']?""" + _END)
 _FLAG = re.compile(_KEY % r"[\w.-]*(?i:cuda|gpu)[\w.-]*" + r"(?P<value>(?i:true|false))" + _END)

@@ -22,6 +22,7 @@ __all__ = ["Answers", "answers_of"]
 _QUERIES = frozenset("is_available device_count is_cuda get_device current_device is_initialized getAvailable".split())
 _QUERY_TEXTS = ("nvidia-smi", "CUDA_VISIBLE_DEVICES")
 _CONVERSIONS = frozenset("int bool str float len list tuple set any all max min range getattr get pop".split())
+_CONVERSIONS |= {"eval", "literal_eval", "str2bool", "strtobool"}  # of a text
 _OF_TEXTS = frozenset("split strip lower upper replace format join copy keys values items rsplit".split())
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 

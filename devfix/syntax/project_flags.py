@@ -6,6 +6,7 @@ All files are looked at: options are mostly declared in another file than the on
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,7 +17,7 @@ from typing import TypeGuard
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.machine_answers import Answers, answers_of
 
-__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "using"]
+__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "selects_devices", "using"]
 
 
 #: The value of an option whose value is not known.
@@ -31,7 +32,9 @@ class ProjectFlags:
         options: values of the options that nothing else assigns, by their attributes: ``use_gpu`` of ``--use-gpu``.
         passed: attributes that calls pass, by the parameter: ``cuda`` of ``Experiment(cuda=args.use_gpu)``.
         answers: names that may hold the answer to a query for CUDA.
-        devices: keys of settings files whose value is a CUDA device: ``device`` of ``device: cuda``.
+        devices: keys of settings whose value is a CUDA device: ``device`` of ``device: cuda`` in YAML.  A setting of a
+            module without torch is one if the program selects its devices: there, no query may replace it.
+        selecting: number of files that set ``CUDA_VISIBLE_DEVICES``.
 
     """
 
@@ -39,6 +42,7 @@ class ProjectFlags:
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)
     devices: frozenset[str] = frozenset()
+    selecting: int = 0
 
     @property
     def text(self) -> str:
@@ -46,9 +50,10 @@ class ProjectFlags:
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
         known = [sorted(each) for each in (answers.names, answers.constants, answers.falses, answers.nones)]
-        return repr((sorted(self.options.items(), key=repr), passed, known, sorted(self.devices)))
+        return repr((sorted(self.options.items(), key=repr), passed, known, sorted(self.devices), self.selecting))
 
 
+_CUDA = re.compile(r"cuda(?::\d+)?")
 NO_FLAGS = ProjectFlags()
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 _active: ContextVar[ProjectFlags] = ContextVar("flags", default=NO_FLAGS)
@@ -95,13 +100,51 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
+    selecting = sum(any(map(selects_devices, ast.walk(file))) for file in files)
+    devices = {key for key, value in settings.items() if value.startswith("cuda")}
+    if selecting:
+        devices.update(key for file in files if not _imports_torch(file) for key in _named_devices(file))
     given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
     return ProjectFlags(
         options,
         {name: frozenset(each) for name, each in passed.items()},
         answers_of(files, given, denied),
-        frozenset(key for key, value in settings.items() if value.startswith("cuda")),
+        frozenset(devices),
+        selecting,
     )
+
+
+def selects_devices(node: ast.AST) -> bool:
+    """Return whether a node sets the devices that are visible: ``os.environ["CUDA_VISIBLE_DEVICES"] = "1"``."""
+    match node:
+        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value="CUDA_VISIBLE_DEVICES"))]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="putenv" | "setdefault"), args=[ast.Constant(value=str(name)), *_]):
+            return name == "CUDA_VISIBLE_DEVICES"
+        case ast.Call(func=ast.Attribute(attr="update", value=ast.Attribute(attr="environ"))):
+            return "CUDA_VISIBLE_DEVICES" in ast.unparse(node)
+    return False
+
+
+def _imports_torch(file: ast.AST) -> bool:
+    imports = (node for node in ast.walk(file) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return any("torch" in ast.unparse(node) for node in imports)
+
+
+def _named_devices(file: ast.AST) -> Iterator[str]:
+    """Yield the attributes and keys of a module of settings whose value is a CUDA device."""
+    for node in ast.walk(file):
+        match node:
+            case ast.Assign(targets=[ast.Attribute(attr=name) as target], value=value):
+                if _is_cuda(value) and not _is_of_self(target):
+                    yield name
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                yield from (str(key.value) for key, value in pairs if isinstance(key, ast.Constant) and _is_cuda(value))
+
+
+def _is_cuda(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and isinstance(value.value, str) and bool(_CUDA.fullmatch(value.value))
 
 
 def _either(one: object, other: object) -> object:
@@ -129,8 +172,8 @@ def _stored(node: ast.AST) -> Iterator[str]:
                     yield each.name
 
 
-def _is_of_self(node: ast.Attribute) -> bool:
-    return isinstance(node.value, ast.Name) and node.value.id == "self"
+def _is_of_self(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 
 
 def _is_flag_of_object(value: ast.expr) -> TypeGuard[ast.Attribute]:

@@ -59,6 +59,23 @@ REWRITES = [
     ),
 ]
 
+CPU = ' if torch.cuda.is_available() else "cpu"'
+REWRITES += [
+    pytest.param(
+        "x.to(torch.cuda.current_device())\n", f"x.to(torch.cuda.current_device(){CPU})\n", id="the-current-device"
+    ),
+    pytest.param(
+        "here = torch.cuda.current_device()\nx.cuda(device=here)\nx.to(here)\nParallel(x, device_ids=[here])\n",
+        f"here = torch.cuda.current_device(){CPU}\nx.cuda(device=here)\nx.to(here)\nParallel(x, device_ids=[here])\n",
+        id="a-name-for-it",
+    ),
+    pytest.param(
+        "with torch.cuda.device(gpu):\n    torch.ones(2)\n",
+        "with torch.cuda.device(gpu if torch.cuda.is_available() else -1):\n    torch.ones(2)\n",
+        id="a-selected-device",
+    ),
+]
+
 UNCHANGED = [
     pytest.param("torch.cuda.empty_cache()\ntorch.cuda.seed_all()\nn = torch.cuda.device_count()\n", id="harmless"),
     pytest.param("if torch.cuda.is_available():\n    torch.cuda.synchronize()\n", id="guarded"),
@@ -93,9 +110,10 @@ def test_left_alone(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        pytest.param("x.to(torch.cuda.current_device())\n", "its value is used", id="a-device"),
+        pytest.param("print(torch.cuda.current_device() + 1)\n", "its value is used", id="an-index"),
+        pytest.param("i = torch.cuda.current_device()\nx.to(i)\nprint(i)\n", "its value is used", id="a-printed-index"),
         pytest.param("stream = torch.cuda.Stream()\n", "streams exist with CUDA only", id="stream"),
-        pytest.param("with torch.cuda.device(1):\n    pass\n", "it selects a CUDA device", id="context"),
+        pytest.param("use(torch.cuda.device(1))\n", "it selects a CUDA device", id="context"),
         pytest.param("for _ in range(3): torch.cuda.synchronize()\n", "its line has other statements", id="one-line"),
         pytest.param("print(1 / torch.cuda.mem_get_info()[0])\n", "its value is used", id="a-divisor"),
         pytest.param('print(f"{torch.cuda.get_device_name():>20}")\n', "its value is used", id="a-format"),

@@ -27,8 +27,31 @@ def test_the_backend_follows_what_is_available(repair):
 
 
 @pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param('args.dist_backend = "nccl"\n', f"args.dist_backend = {CHOICE}\n", id="an-attribute"),
+        pytest.param('backend = "nccl"\n', f"backend = {CHOICE}\n", id="a-name"),
+        pytest.param(
+            'def setup(rank, backend="nccl"):\n    pass\n',
+            f"def setup(rank, backend={CHOICE}):\n    pass\n",
+            id="a-parameter",
+        ),
+        pytest.param(
+            'dist.init_process_group("nccl", world_size=torch.cuda.device_count(), rank=0)\n',
+            f"dist.init_process_group({CHOICE}, world_size=max(torch.cuda.device_count(), 1), rank=0)\n",
+            id="as-many-processes-as-accelerators",
+        ),
+    ],
+)
+def test_wherever_the_backend_is_named(before, after, repair):
+    assert repair(CODE, HEAD + before) == HEAD + after
+    assert repair(CODE, HEAD + after) == HEAD + after
+
+
+@pytest.mark.parametrize(
     "text",
     [
+        pytest.param(HEAD + 'name = "nccl"\n', id="another-name"),
         pytest.param(HEAD + 'dist.init_process_group("gloo")\n', id="gloo"),
         pytest.param(HEAD + 'dist.init_process_group("cpu:gloo,cuda:nccl")\n', id="both"),
         pytest.param(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from devfix.config import Settings
@@ -84,3 +86,62 @@ def test_a_flag_of_a_settings_file_asks_for_cuda(ported):
 
     assert ".cuda()" in ported(move, "use_gpu: false\n")
     assert ".cuda()" not in ported(move, "use_gpu: true\n")
+
+
+def _ported(**files):
+    for name, text in files.items():
+        Path(f"{name}.py").write_text(text)
+    loaded, _ = load([f"{name}.py" for name in files])
+    patch = fixpoint.apply(loaded, Settings(select=("DEV811",), root=".")).patch
+    return {change.path.removesuffix(".py"): change.new.decode() for change in patch.files}
+
+
+TRAIN = """\
+import os
+
+import torch
+from config import DEVICE, cfg
+
+{select}
+device = cfg.model.device
+print(torch.ones(2).to(DEVICE), torch.ones(2).to(device))
+"""
+CONFIG = """\
+from tree import Node
+
+DEVICE = "cuda"
+cfg = Node()
+cfg.model = Node()
+cfg.model.device = "cuda:0"
+options = {"device": "cuda"}
+"""
+
+
+def test_a_module_of_settings_asks_what_is_available(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    after = _ported(train=TRAIN.format(select=""), config=CONFIG)
+
+    assert after == {
+        "config": CONFIG.replace("from tree", "import torch\nfrom tree")
+        .replace('"cuda"', f'"cuda"{CHOICE}')
+        .replace('"cuda:0"', f'"cuda:0"{CHOICE}')
+    }
+
+
+def test_settings_are_read_with_a_choice_if_the_program_selects_its_devices(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    train = TRAIN.format(select='os.environ["CUDA_VISIBLE_DEVICES"] = "1"')
+
+    after = _ported(train=train, config=CONFIG)
+
+    assert after == {"train": train.replace("= cfg.model.device", f"= cfg.model.device{CHOICE}")}
+
+
+def test_a_flag_that_is_text_is_one(tmp_path, monkeypatch):
+    """``strtobool`` reads what an INI file says, and asks no machine."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.cfg").write_text("[exp]\nuse_cuda = True\n")
+    text = 'import torch\n\nuse_cuda = strtobool(config["exp"]["use_cuda"])\nif use_cuda:\n    print(torch.ones(2).cuda())\n'
+
+    assert ".cuda()" not in _ported(train=text)["train"]

@@ -349,7 +349,10 @@ def _is_moved_by_torch(tree: SourceTree, outer: ast.AST) -> bool:
 
 
 def _is_device_value(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:
-    """Return whether an expression is assigned to what is named, or used, as a device."""
+    """Return whether an expression is assigned to what is named, or used, as a device, or is under such a key."""
+    if isinstance(outer, ast.Dict):
+        key = next((key for key, value in zip(outer.keys, outer.values, strict=True) if value is node), None)
+        return isinstance(key, ast.Constant) and bool(_DEVICE.fullmatch(str(key.value)))
     if not isinstance(outer, (ast.Assign, ast.AnnAssign)) or outer.value is not node:
         return False
     if isinstance(outer, ast.AnnAssign) and isinstance(tree.parents[outer], ast.ClassDef):

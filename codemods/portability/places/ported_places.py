@@ -35,7 +35,10 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     if not any(word in tree.text for word in words):
         return []
     is_cpu_only = not observations.targets.others
-    named_ones = [_restricted(tree, place, is_cpu_only=is_cpu_only) for place in named_places(observations)]
+    named_ones = [
+        _restricted(place, is_cpu_only=is_cpu_only, is_library=observations.is_library)
+        for place in named_places(observations)
+    ]
     typed = {} if is_cpu_only else typed_names(tree, is_library=observations.is_library)
     conditions = [] if is_cpu_only else _conditions(observations, named_ones, typed)
     opened = _opened(conditions)
@@ -52,24 +55,32 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     return sorted(found, key=lambda place: tree.span(place.node))
 
 
-def _restricted(tree: SourceTree, place: CudaPlace, *, is_cpu_only: bool) -> CudaPlace:
+def _restricted(place: CudaPlace, *, is_cpu_only: bool, is_library: bool) -> CudaPlace:
     """Return a place with the reason why it is not ported, if there is one."""
+    tree = place.tree
     if _is_scripted(tree, place.node):
         return replace(place, reason=_SCRIPTED)
-    if place.kind in (Kind.CHOICE, Kind.FALLBACK) and _is_early(tree, place):
+    if place.kind in (Kind.CHOICE, Kind.FALLBACK) and _is_early(place, is_library=is_library):
         return replace(place, reason=_EARLY)
     if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
         return replace(place, reason=OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
     return place
 
 
-def _is_early(tree: SourceTree, place: CudaPlace) -> bool:
-    """Return whether a device is only named, and a statement below selects the devices that are visible."""
-    outer = next(each for each in tree.ancestors(place.node) if not isinstance(each, (ast.IfExp, ast.Call)))
-    is_named = isinstance(outer, (ast.Assign, ast.AnnAssign))
+def _is_early(place: CudaPlace, *, is_library: bool) -> bool:
+    """Return whether a device is only named, before the program selects the devices that are visible.
+
+    It may do so in a statement below, or in another file, after it has imported this one.
+    """
+    tree, within = place.tree, (ast.IfExp, ast.Call, ast.Dict, ast.keyword)
+    outer = next(each for each in tree.ancestors(place.node) if not isinstance(each, within))
     calls = [each for each in tree.ancestors(place.node) if isinstance(each, ast.Call)]
-    is_named &= all(named(tree, each.func) == "torch.device" for each in calls)
-    return is_named and not place.reason and selects_devices_later(tree, place.node)
+    is_named = all(named(tree, each.func) == "torch.device" or ast.unparse(each.func) == "dict" for each in calls)
+    if place.reason or not is_named or not isinstance(outer, (ast.Assign, ast.AnnAssign)):
+        return False
+    in_function = any(isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) for each in tree.ancestors(outer))
+    elsewhere = project_flags.current().selecting - any(map(project_flags.selects_devices, tree.nodes))
+    return selects_devices_later(tree, place.node) or (is_library and not in_function and elsewhere > 0)
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

@@ -26,11 +26,13 @@ print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu")
 ```
 
 ## Fix safety
-Safe: with CUDA, the same calls run. A call whose value the program uses, and the construction of a stream or an event,
-are reported and not edited. With other accelerators in `devfix port --to`, and if the project requires PyTorch 2.6,
-`synchronize` and `set_device` become their namesakes in `torch.accelerator`. The table of namesakes is made from
-PyTorch's releases: `torch.accelerator` has no `get_device_name` and no `manual_seed_all`, and
-`torch.accelerator.empty_cache()` fails without an accelerator, where `torch.cuda.empty_cache()` does nothing.
+Safe: with CUDA, the same calls run. `torch.cuda.current_device()` that is only used as a device is `"cpu"` without
+CUDA, and `with torch.cuda.device(index):` does nothing there. Another call whose value the program uses, and the
+construction of a stream or an event, are reported and not edited. With other accelerators in `devfix port --to`, and if
+the project requires PyTorch 2.6, `synchronize` and `set_device` become their namesakes in `torch.accelerator`. The
+table of namesakes is made from PyTorch's releases: `torch.accelerator` has no `get_device_name` and no
+`manual_seed_all`, and `torch.accelerator.empty_cache()` fails without an accelerator, where `torch.cuda.empty_cache()`
+does nothing.
 
 ## References
 - [torch.cuda](https://docs.pytorch.org/docs/stable/cuda.html)

@@ -39,12 +39,14 @@ Code under a condition on devices stays, unless it runs if no option is given, a
 the default, or unless the program itself turns the flag on, as with `config = {"gpu": True}`. What a query for CUDA may
 decide, in any file, is a condition. A comparison with `None`, as in `if args.gpu is not None`, is none, and neither is
 what holds without CUDA: `if not x.is_cuda`. An index that is a device, as in `model.to(local_rank)`, is `"cpu"` without
-CUDA. A device from a YAML or JSON file under the checked folders, such as `device: cuda`, is read with a choice:
-`config["device"] if torch.cuda.is_available() else "cpu"`; and `use_gpu: true` there turns a flag on. A file that does
-not import `torch` imports it. Listed and not edited: an index of a long expression, the default of a parameter for
-which `None` already means something, a device that is named before `CUDA_VISIBLE_DEVICES` is set, code that TorchScript
-compiles, and, with other accelerators than CUDA, a constructor such as `torch.cuda.FloatTensor` that is stored and gets
-values that may be tensors, and an object of a class that may define `cuda` itself.
+CUDA. A device from a YAML, JSON or INI file under the checked folders, such as `device: cuda`, is read with a choice:
+`config["device"] if torch.cuda.is_available() else "cpu"`; and `use_gpu: true` there turns a flag on. A module of
+settings, `DEVICE = "cuda"`, chooses itself; if the program sets `CUDA_VISIBLE_DEVICES` elsewhere, the choice is where
+the setting is read. A file that does not import `torch` imports it. Listed and not edited: an index of a long
+expression, the default of a parameter for which `None` already means something, a device that is named before
+`CUDA_VISIBLE_DEVICES` is set, code that TorchScript compiles, and, with other accelerators than CUDA, a constructor
+such as `torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object of a class that may
+define `cuda` itself.
 
 With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
 the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,

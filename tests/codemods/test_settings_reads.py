@@ -142,6 +142,7 @@ def test_a_flag_that_is_text_is_one(tmp_path, monkeypatch):
     """``strtobool`` reads what an INI file says, and asks no machine."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.cfg").write_text("[exp]\nuse_cuda = True\n")
-    text = 'import torch\n\nuse_cuda = strtobool(config["exp"]["use_cuda"])\nif use_cuda:\n    print(torch.ones(2).cuda())\n'
+    flag = 'use_cuda = strtobool(config["exp"]["use_cuda"])\n'
+    text = f"import torch\n\n{flag}if use_cuda:\n    print(torch.ones(2).cuda())\n"
 
     assert ".cuda()" not in _ported(train=text)["train"]

@@ -46,7 +46,7 @@ _COMPOSITE_KEY = torch._C.DispatchKey.CompositeImplicitAutograd
 
 def _context_device() -> torch.device | None:
     """Return the device of a tensor that C++ code creates without operands."""
-    call = state.call
+    call = state.local.call
     if call is None:
         return UNASSIGNED
     if not call.explicit:
@@ -170,7 +170,7 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
                 state.work.add(func, args, result, False)
                 return result
             if device is not UNASSIGNED:
-                state.last_device = device
+                state.local.last_device = device
             result = self._run(rule, device, func, args, kwargs)
             state.work.add(func, args, result, True)
             if rule.fresh:
@@ -230,14 +230,14 @@ class DeviceCheckMode(TorchDispatchMode):  # type: ignore[no-untyped-call]  # un
 
     def _composite(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand]) -> Any:
         """Run a composite operator's inner calls; their factories use the device of the first input."""
-        before = state.call
+        before = state.local.call
         first = next((operand for operand in found if not operand.output), found[0])
-        state.call = CallContext(device=first.tag, explicit=True)
+        state.local.call = CallContext(device=first.tag, explicit=True)
         try:
             with self:
                 return func._op_dk(composite_key(rule.name), *args, **kwargs)
         finally:
-            state.call = before
+            state.local.call = before
 
     def _run_mixed(self, rule: Rule, func: Any, args: Any, kwargs: Any, found: list[Operand], tags: Outputs) -> Any:
         """Run a call whose devices passed the check, and tag its results with ``tags``."""

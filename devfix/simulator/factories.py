@@ -32,12 +32,12 @@ def _has_default() -> bool:
 
 
 def _run(func: Any, args: Any, kwargs: Any, tag: torch.device | None) -> Any:
-    outer_call = state.call
-    state.call = CallContext(device=tag, explicit=True)
+    outer_call = state.local.call
+    state.local.call = CallContext(device=tag, explicit=True)
     try:
         return func(*args, **kwargs)
     finally:
-        state.call = outer_call
+        state.local.call = outer_call
 
 
 def _put_tags(result: Any, tag: torch.device | None) -> Any:
@@ -166,10 +166,10 @@ def handlers() -> dict[Any, Any]:
 def _normal(func: Any, args: Any, kwargs: Any) -> Any:
     """Handle ``torch.normal``: with sizes, the result is on ``device=``; with tensors, on their device."""
     if kwargs.get("device") is None and kwargs.get("generator") is None:
-        outer_call = state.call
-        state.call = CallContext(args, kwargs)
+        outer_call = state.local.call
+        state.local.call = CallContext(args, kwargs)
         try:
             return func(*args, **kwargs)
         finally:
-            state.call = outer_call
+            state.local.call = outer_call
     return create(func, args, kwargs)

@@ -39,13 +39,13 @@ class DeviceFunctionMode(TorchFunctionMode):
         handler = self.handlers.get(func)
         if handler is not None:
             return handler(func, args, kwargs or {})
-        outer_call = state.call
+        outer_call = state.local.call
         if kwargs:
             is_named = "device" in kwargs or "generator" in kwargs or "pin_memory" in kwargs
             # A handler passes an overload the options of C++ code; the dispatch mode reads them.
             if is_named and not isinstance(func, torch._ops.OpOverload):
                 return factories.create(func, args, kwargs)
-            state.call = CallContext(args, kwargs)
+            state.local.call = CallContext(args, kwargs)
             try:
                 result = func(*args, **kwargs)
                 if kwargs.get("out") is not None:
@@ -55,15 +55,15 @@ class DeviceFunctionMode(TorchFunctionMode):
                 note_missing_kernel(func, args, kwargs, error)
                 raise
             finally:
-                state.call = outer_call
-        state.call = CallContext(args)
+                state.local.call = outer_call
+        state.local.call = CallContext(args)
         try:
             return func(*args)
         except RuntimeError as error:
             note_missing_kernel(func, args, None, error)
             raise
         finally:
-            state.call = outer_call
+            state.local.call = outer_call
 
 
 def with_mode(mode: DeviceFunctionMode, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,12 +74,12 @@ def with_mode(mode: DeviceFunctionMode, function: Callable[..., Any]) -> Callabl
         at, length = torch._C._get_function_stack_at, torch._C._len_torch_function_stack()
         if any(isinstance(at(position), DeviceFunctionMode) for position in range(length)):
             return function(*args, **kwargs)
-        outer_call = state.call
+        outer_call = state.local.call
         with mode:
             try:
                 return function(*args, **kwargs)
             finally:
-                state.call = outer_call
+                state.local.call = outer_call
 
     return call
 

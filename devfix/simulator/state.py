@@ -7,6 +7,7 @@ per process as well.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -39,6 +40,19 @@ class CallContext:
         self.explicit = explicit
 
 
+class _Local(threading.local):
+    """The state of one thread.
+
+    Attributes:
+        call: the active Python-level call, for :class:`CallContext`.
+        last_device: the device of the last operation, where autograd creates tensors.
+
+    """
+
+    call: CallContext | None = None
+    last_device: torch.device | None = None
+
+
 class State:
     """The simulated machine, and statistics of its use.
 
@@ -49,7 +63,7 @@ class State:
         shared_random: whether the devices draw from the CPU's generator (then dropout equals that of a CPU run).
         visible_before: ``CUDA_VISIBLE_DEVICES`` at the start; a program that sets it to nothing hides the devices.
         current: index of the current device.
-        call: the active Python-level call, for :class:`CallContext`.
+        local: what each thread has of its own: a loader's thread runs beside a backward pass.
         is_initialized: the program has used a device, so that a forked child cannot (:mod:`.forks`).
         is_child: this process is such a child.
         worker_thread: the thread that stands for such a child; None if there is none.
@@ -74,9 +88,8 @@ class State:
         self.checks = checks
         self.shared_random = shared_random
         self.current = 0
-        self.call: CallContext | None = None
+        self.local = _Local()
         self.legacy_default: torch.device | None = None
-        self.last_device: torch.device | None = None
         self.work = WorkLedger(None if checks else HostChains(), Choices())
         self.seedings = 0
         self.unsupported: dict[str, None] = {}
@@ -100,9 +113,9 @@ state = State()
 
 def call_in_context(func: Any, args: Any, kwargs: Any) -> Any:
     """Call a function as the surrounding call of the tensors that its C++ code creates; return its result."""
-    outer_call = state.call
-    state.call = CallContext(args, kwargs)
+    outer_call = state.local.call
+    state.local.call = CallContext(args, kwargs)
     try:
         return func(*args, **kwargs)
     finally:
-        state.call = outer_call
+        state.local.call = outer_call

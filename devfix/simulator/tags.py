@@ -216,7 +216,7 @@ def reported_device(tensor: Tensor) -> torch.device:
         if tag is None or tensor.is_meta:
             return tensor.device
     if tag is UNASSIGNED:
-        return state.last_device or CPU
+        return state.local.last_device or CPU
     return tag
 
 

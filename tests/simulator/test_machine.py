@@ -191,6 +191,27 @@ def test_threads_see_the_device(sim: Simulator) -> None:
     assert seen == ["cuda:0"]
 
 
+def test_a_thread_beside_a_backward_pass_says_nothing_about_its_tensors(sim: Simulator) -> None:
+    started, ended = threading.Event(), threading.Event()
+
+    def wait(value: float) -> float:
+        started.set()
+        assert ended.wait(20)
+        return value
+
+    loader = threading.Thread(target=lambda: torch.ones(1).apply_(wait))
+    loader.start()
+    assert started.wait(20)
+    x = torch.randn(2, 4, device="cuda", requires_grad=True)
+    try:
+        x.cummax(1)[0].sum().backward()
+    finally:
+        ended.set()
+        loader.join()
+
+    assert x.grad is not None and x.grad.is_cuda
+
+
 def test_what_is_not_modelled_is_remembered(sim: Simulator) -> None:
     assert unsupported_used() == []
     with pytest.raises(AttributeError):

@@ -79,15 +79,19 @@ def _edits(
         yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(chosen))
         return
     if place.kind == Kind.FALLBACK:
-        text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"
-        is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
-        yield ReplaceExpression(tree.path, tree.span(place.node), text if is_argument else f"({text})")
+        yield ReplaceExpression(tree.path, tree.span(place.node), _fallback(tree, place))
         return
     pieces = [piece for each in nested for piece in _texts(tree, each, declared, choice)]
     span = tree.span(place.node)
     yield ReplaceExpression(
         tree.path, span, _composed(tree, (span.line, span.column), (span.end_line, span.end_column), pieces)
     )
+
+
+def _fallback(tree: SourceTree, place: CudaPlace) -> str:
+    text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"
+    is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
+    return text if is_argument else f"({text})"
 
 
 def _with_none(tree: SourceTree, function: ast.FunctionDef, name: str) -> Iterator[Edit]:
@@ -121,6 +125,10 @@ def _texts(tree: SourceTree, place: CudaPlace, declared: Declarations, choice: s
         if " if " in chosen and isinstance(tree.parents[place.node], ast.IfExp):
             chosen = f"({chosen})"
         yield (span.line, span.column), (span.end_line, span.end_column), chosen
+        return
+    if place.kind == Kind.FALLBACK:
+        span = tree.span(place.node)
+        yield (span.line, span.column), (span.end_line, span.end_column), _fallback(tree, place)
         return
     name = declared.names.get(place) or _choice(tree, place, choice)
     for start, end, text in place.pieces:

@@ -32,6 +32,7 @@ the CPU. A program declares its device once, after its imports and after setting
 and a program that selects devices or forks in functions, declares it directly before the first use, so that CUDA is not
 initialized earlier than before. `.cuda(index)` is called with CUDA only, and indices in text are kept with CUDA.
 
+Memory is pinned with CUDA only: `x.pin_memory() if torch.cuda.is_available() else x`.
 `device_ids` and `output_device` of `DistributedDataParallel` are `None` without CUDA, and modules keep their batch
 normalization there instead of `SyncBatchNorm`.
 

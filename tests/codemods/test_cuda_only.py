@@ -168,9 +168,29 @@ REWRITES = [
         HEAD + '\nif __name__ == "__main__":\n    ' + DECLARED + "    print(torch.ones(2).to(device))\n",
         id="the-main-block",
     ),
+    pytest.param(
+        HEAD + "\ndef f(x):\n    x = x.pin_memory()\n    return x.float().pin_memory()\n",
+        HEAD
+        + "\ndef f(x):\n    x = x.pin_memory() if torch.cuda.is_available() else x\n"
+        + "    return x.float().pin_memory() if torch.cuda.is_available() else x.float()\n",
+        id="pinned-memory",
+    ),
+    pytest.param(
+        HEAD + "\ndef f(x):\n    return x.pin_memory().cuda(non_blocking=True)\n",
+        HEAD
+        + "\ndef f(x):\n    "
+        + DECLARED
+        + "    return (x.pin_memory() if torch.cuda.is_available() else x).to(device, non_blocking=True)\n",
+        id="pinned-and-moved",
+    ),
 ]
 
 UNCHANGED = [
+    pytest.param(
+        HEAD + "\nclass Batch:\n    def pin_memory(self):\n        self.x = self.x.pin_memory()\n        return self\n",
+        id="what-loaders-call-with-cuda-only",
+    ),
+    pytest.param(HEAD + "\ndef f(x):\n    return x.pin_memory() if x.is_cuda else x\n", id="pinned-under-a-condition"),
     pytest.param(HEAD + "\ndef f(x, use_gpu):\n    return x.cuda() if use_gpu else x\n", id="a-flag"),
     pytest.param(
         HEAD + "\ndef f(x):\n    if not torch.cuda.is_available():\n        return x\n    return x.cuda()\n",

@@ -52,6 +52,7 @@ _OVERRIDDEN = "the class overrides how it is moved"
 OWN_CUDA = "`cuda` may be a method of a class of the program"
 _INDEX = "the accelerator is chosen by an expression"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
+_LONG = "what is pinned is a long expression"
 _PARAMETER = "the default of a parameter: a query there would run when the module is imported"
 _FLAG = "a flag is passed as the device"
 _PARALLEL = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
@@ -86,6 +87,10 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
+        case ast.Call(func=ast.Attribute(attr="pin_memory", value=receiver), args=[], keywords=[]):
+            is_short = _is_short(tree, receiver) or isinstance(receiver, (ast.Name, ast.Attribute))
+            reason = "" if is_short else _LONG
+            return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(receiver), reason=reason)
         case ast.Name() | ast.Attribute() if is_index_of_move(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
         case ast.Subscript() | ast.Attribute() | ast.Call() if reads_cuda_setting(node) and _is_device(tree, node):

@@ -31,7 +31,7 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     keeps values on the CPU there is a place, too, and so are those under it.
     """
     tree = observations.trees[0]
-    words = ("cuda", "device_ids", "SyncBatchNorm", ".to(", *project_flags.current().devices)
+    words = ("cuda", "pin_memory(", "device_ids", "SyncBatchNorm", ".to(", *project_flags.current().devices)
     if not any(word in tree.text for word in words):
         return []
     is_cpu_only = not observations.targets.others
@@ -161,8 +161,10 @@ def _is_scripted(tree: SourceTree, node: ast.expr) -> bool:
 
 
 def _is_in_own_cuda(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether code is in a method ``cuda``."""
+    """Return whether code is in a method ``cuda`` or ``pin_memory``, which loaders call with CUDA only."""
     return any(
-        isinstance(outer, ast.FunctionDef) and outer.name == "cuda" and isinstance(tree.parents[outer], ast.ClassDef)
+        isinstance(outer, ast.FunctionDef)
+        and outer.name in ("cuda", "pin_memory")
+        and isinstance(tree.parents[outer], ast.ClassDef)
         for outer in tree.ancestors(node)
     )

@@ -14,6 +14,9 @@ __all__ = ["FOLDER", "git_directory", "unpack"]
 FOLDER = "DEVFIX_MIRRORS"
 
 
+_SUFFIXES = frozenset({".py", ".yaml", ".yml", ".cfg", ".ini"})
+
+
 def git_directory(repository: str) -> Path:
     """Return the git directory of ``owner/name``.
 
@@ -29,15 +32,18 @@ def git_directory(repository: str) -> Path:
 
 
 def unpack(repository: str, commit: str, folder: Path) -> None:
-    """Write the Python files of a commit into a folder.
+    """Write the Python files of a commit, and its settings, into a folder.
 
     Raises:
         FileNotFoundError: if there is no git directory of the repository.
         RuntimeError: if the commit cannot be read.
 
     """
-    command = ["git", f"--git-dir={git_directory(repository)}", "archive", commit, ":(glob)**/*.py"]
-    done = subprocess.run(command, capture_output=True, check=False)
+    git = ["git", f"--git-dir={git_directory(repository)}"]
+    named = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=False)
+    suffixes = {Path(name).suffix for name in named.stdout.splitlines()} & _SUFFIXES
+    patterns = [f":(glob)**/*{suffix}" for suffix in sorted(suffixes)]
+    done = subprocess.run([*git, "archive", commit, *patterns], capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{repository} {commit}: {done.stderr.decode(errors='replace').strip()}")
     folder.mkdir(parents=True, exist_ok=True)

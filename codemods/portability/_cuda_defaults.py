@@ -17,6 +17,7 @@ __all__ = ["CudaDefault", "cuda_defaults"]
 
 _DEVICE = re.compile(r"-{0,2}(?:\w+[-_])?device")
 _CUDA = re.compile(r"cuda(?::\d+)?")
+_TYPE = re.compile(r"torch\.cuda\.\w+Tensor")
 _DECLARES = ("add_argument", "option")
 _EARLY = "the program selects devices or forks, which must precede the first query for CUDA"
 _NO_TORCH = "torch has no name in the whole file"
@@ -51,7 +52,9 @@ def cuda_defaults(trees: Sequence[SourceTree], targets: PortTargets, is_library:
 def _fix(tree: SourceTree, node: ast.Constant, targets: PortTargets, added: Sequence[Edit]) -> Fix:
     literal = tree.source(node)
     code = device_choice(targets)
-    if node.value != "cuda":
+    if _TYPE.fullmatch(str(node.value)):
+        code = f"{literal} if torch.cuda.is_available() else {literal.replace('.cuda', '', 1)}"
+    elif node.value != "cuda":
         code = f'{literal} if torch.cuda.is_available() else "cpu"'
     change = ReplaceExpression(tree.path, tree.span(node), code)
     return Fix("let the default follow what is available", (*added, change))
@@ -68,6 +71,8 @@ def _defaults(tree: SourceTree) -> Iterator[tuple[str, ast.Constant]]:
                 for keyword in keywords:
                     if option and keyword.arg == "default" and (literal := _cuda(keyword.value)):
                         yield option, literal
+                    elif names and keyword.arg == "default" and (literal := _cuda(keyword.value, _TYPE)):
+                        yield names[-1], literal
             case ast.ClassDef(body=body) if _is_dataclass(tree, node):
                 for stmt in body:
                     if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
@@ -83,9 +88,9 @@ def _default_of(value: ast.expr) -> ast.expr:
     return value
 
 
-def _cuda(node: ast.expr) -> ast.Constant | None:
-    """Return a literal CUDA device; ``None`` for other expressions."""
-    is_cuda = isinstance(node, ast.Constant) and isinstance(node.value, str) and _CUDA.fullmatch(node.value)
+def _cuda(node: ast.expr, pattern: re.Pattern[str] = _CUDA) -> ast.Constant | None:
+    """Return a literal CUDA device, or a type of tensors there; ``None`` for other expressions."""
+    is_cuda = isinstance(node, ast.Constant) and isinstance(node.value, str) and pattern.fullmatch(node.value)
     return node if is_cuda and isinstance(node, ast.Constant) else None
 
 

@@ -11,7 +11,7 @@ from codemods.portability._option_defaults import outcome_by_default
 from codemods.portability._torch_names import imported_names, leaves, named, prints, replaced_names
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["can_be_deleted", "refusals"]
+__all__ = ["can_be_deleted", "other_conditions", "refusals"]
 
 _ANY = ((ast.Gt, 0), (ast.GtE, 1), (ast.NotEq, 0))  # comparisons of a number of accelerators: is there any?
 _NONE = ((ast.Eq, 0), (ast.LtE, 0), (ast.Lt, 1))
@@ -167,10 +167,23 @@ def _is_stored(node: ast.Name) -> bool:
 
 
 # --- where a value is -----------------------------------------------------------------------------------------------
+def other_conditions(test: ast.expr) -> list[ast.expr]:
+    """Return what else than where values are an assertion requires: ``isinstance(x, torch.Tensor) and x.is_cuda``."""
+    return [value for value in _conditions(test) if not _is_on_accelerator(value)]
+
+
+def _conditions(test: ast.expr) -> list[ast.expr]:
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
+
+
 def _asks_of_values(test: ast.expr) -> bool:
-    """Return whether a test asks of each of several values if it is on an accelerator: ``x.is_cuda and y.is_cuda``."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return all(map(_asks_of_values, test.values))
+    """Return whether a test asks if values are on an accelerator, and perhaps of what type they are."""
+    others = other_conditions(test)
+    is_asked = len(others) < len(_conditions(test))
+    return is_asked and all(ast.unparse(each).startswith("isinstance(") for each in others)
+
+
+def _is_on_accelerator(test: ast.expr) -> bool:
     match test:
         case ast.Attribute(attr="is_cuda"):
             return True

@@ -1,6 +1,7 @@
 """## What it does
 Checks for options and dataclass fields for a device whose default is the literal `"cuda"`, such as
-`add_argument("--device", default="cuda")`. Enabled only by `devfix port`, `--select DEV8` or `--select DEV816`.
+`add_argument("--device", default="cuda")`, and for options whose default is a type such as `"torch.cuda.FloatTensor"`.
+Enabled only by `devfix port`, `--select DEV8` or `--select DEV816`.
 
 ## Why is this bad?
 The program can run on other machines, but only for those who know the option. Without it, it fails: *Torch not compiled
@@ -74,6 +75,7 @@ __getattr__, __dir__ = command_attributes(__name__)
 _PARSER = "import argparse\nimport torch\n\nparser = argparse.ArgumentParser()\n"
 _CHOICE = '"cuda" if torch.cuda.is_available() else "cpu"'
 _RUN = "print(torch.ones(3, device=parser.parse_args().device))\n"
+_TYPED = "print(torch.ones(3).type(parser.parse_args().type))\n"
 _DATACLASS = "import torch\nfrom dataclasses import dataclass\n\n@dataclass\nclass Config:\n    device: str = "
 _CONFIGURED = "\n    size: int = 3\n\nconfig = Config()\nprint(torch.ones(config.size, device=config.device))\n"
 
@@ -94,10 +96,19 @@ RULE = Rule(
             + ' help="where")\n'
             + _RUN,
         ),
+        Example(
+            "a type of tensors",
+            _PARSER + 'parser.add_argument("--type", default="torch.cuda.FloatTensor")\n' + _TYPED,
+            _PARSER
+            + 'parser.add_argument("--type", default="torch.cuda.FloatTensor" if torch.cuda.is_available()'
+            + ' else "torch.FloatTensor")\n'
+            + _TYPED,
+        ),
         Example("a dataclass", _DATACLASS + '"cuda"' + _CONFIGURED, _DATACLASS + _CHOICE + _CONFIGURED),
     ),
     valid=(
         _PARSER + f'parser.add_argument("--device", default={_CHOICE})\n' + _RUN,
         _PARSER + 'parser.add_argument("--device", default=None)\n' + _RUN,
+        _PARSER + 'parser.add_argument("--type", default="torch.FloatTensor")\n' + _TYPED,
     ),
 )

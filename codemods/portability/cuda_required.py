@@ -37,10 +37,10 @@ import ast
 from collections.abc import Iterator
 
 from codemods.portability._guards import is_dropped
-from codemods.portability._refusals import refusals
+from codemods.portability._refusals import other_conditions, refusals
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
-from devfix.model import Finding, Fix, ReplaceStatement, Severity
+from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import SourceTree
 
@@ -70,7 +70,12 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _dropped(tree: SourceTree, stmt: ast.stmt) -> Fix:
-    return Fix("let the program run without CUDA", (ReplaceStatement(tree.path, tree.span(stmt), ()),))
+    edit: Edit = ReplaceStatement(tree.path, tree.span(stmt), ())
+    if isinstance(stmt, ast.Assert):
+        others = other_conditions(stmt.test)
+        if others and others != [stmt.test]:
+            edit = ReplaceExpression(tree.path, tree.span(stmt.test), " and ".join(map(tree.source, others)))
+    return Fix("let the program run without CUDA", (edit,))
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -134,6 +134,7 @@ def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Valu
 
 def computed_attribute(interp: Interpreter, owner: Pointer) -> Value:
     """Return the value of an attribute with a computed name: unknown; its use may change every attribute."""
+    interp.base.computed.add(owner.id)
     interp.escape([owner])
     return UNKNOWN
 

@@ -177,6 +177,16 @@ def test_a_list_that_grows_has_any_number_of_items():
     assert after.at(SECOND.id) == ListObject(default_item=join((NONE, Tensor(CPU))))
 
 
+def test_a_list_that_holds_itself_is_widened_once():
+    before = head(FIRST, ListObject())
+    after = before.fork()
+    after.write(FIRST.id, ListObject(fields={"0": FIRST, "1": Const(1)}))
+
+    widen(after, before, START)
+
+    assert after.at(FIRST.id).default_item == join((FIRST, Const(1)))
+
+
 def test_a_field_that_changes_is_widened():
     before = head(NONE)
     before.set_field(Pointer(OLD), "x", Const(1))

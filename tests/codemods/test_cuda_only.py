@@ -169,6 +169,11 @@ REWRITES = [
         id="the-main-block",
     ),
     pytest.param(
+        HEAD + "\ndef f(x, y):\n    return y.to(x.get_device()) + torch.ones(2, device=x.get_device())\n",
+        HEAD + "\ndef f(x, y):\n    return y.to(x.device) + torch.ones(2, device=x.device)\n",
+        id="the-index-of-another-tensor",
+    ),
+    pytest.param(
         HEAD + "\ndef f(x):\n    x = x.pin_memory()\n    return x.float().pin_memory()\n",
         HEAD
         + "\ndef f(x):\n    x = x.pin_memory() if torch.cuda.is_available() else x\n"

@@ -73,9 +73,17 @@ def test_a_value_need_not_be_on_an_accelerator(test, tmp_path):
     assert ported(tmp_path, text) == text.replace(f"    assert {test}\n", "")
 
 
+def test_the_type_of_a_value_is_still_checked(tmp_path):
+    text = FORWARD.format(test="isinstance(x, torch.Tensor) and x.is_cuda, 'no tensor'", value="x * scale")
+
+    assert ported(tmp_path, text) == text.replace(" and x.is_cuda", "")
+
+
 @pytest.mark.parametrize(
     ("test", "value"),
     [
+        ("isinstance(x, torch.Tensor) and isinstance(scale, torch.Tensor)", "x * scale"),
+        ("x.is_cuda and x.numel() > 1", "x * scale"),
         ("x.is_cuda", "kernels.scale(x, scale)"),
         ("x.is_cuda", "Scale.apply(x, scale)"),
         ("x.is_cuda", "scale_with_triton(x, scale)"),

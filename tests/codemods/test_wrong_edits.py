@@ -451,6 +451,38 @@ from options import options
 decoder = Decoder(options.recurrent).to(device)
 print(decoder(torch.randn(3, 4, device=device), torch.tensor([4, 2, 1])))
 """,
+    "a-graph-that-moves-attributes-by-computed-names": """
+class Edges:
+    def __init__(self, row):
+        self.row = row
+
+
+class Graph:
+    def __init__(self, x, row):
+        self.x = x
+        self.edges = Edges(row)
+
+    def keys(self):
+        return [key for key in self.__dict__ if getattr(self, key) is not None]
+
+    def put(self, key, value):
+        if key.startswith("row"):
+            setattr(self.edges, key, value)
+        else:
+            setattr(self, key, value)
+
+    def to(self, device):
+        for key in self.keys():
+            value = getattr(self, key)
+            if isinstance(value, torch.Tensor):
+                self.put(key, value.to(device))
+        return self
+
+
+model = nn.Linear(4, 2).to(device)
+graph = Graph(torch.randn(3, 4), torch.zeros(3)).to(device)
+print(model(graph.x))
+""",
     "a-loss-without-state-works-without-an-accelerator": """
 criterion = nn.CrossEntropyLoss().cuda()
 model = nn.Linear(4, 2).to(device)

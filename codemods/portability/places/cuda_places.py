@@ -87,6 +87,10 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
+        case ast.Call() if (like := tensor_of_index(tree, node)) and _is_device_argument(
+            tree, node, tree.parents[node]
+        ):
+            return CudaPlace(tree, node, name=f"{tree.source(like)}.device", pieces=(_whole(tree, node),))
         case ast.Call(func=ast.Attribute(attr="pin_memory", value=receiver), args=[], keywords=[]):
             is_short = _is_short(tree, receiver) or isinstance(receiver, (ast.Name, ast.Attribute))
             reason = "" if is_short else _LONG

@@ -31,7 +31,15 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
     keeps values on the CPU there is a place, too, and so are those under it.
     """
     tree = observations.trees[0]
-    words = ("cuda", "pin_memory(", "device_ids", "SyncBatchNorm", ".to(", *project_flags.current().devices)
+    words = (
+        "cuda",
+        "pin_memory(",
+        "get_device(",
+        "device_ids",
+        "SyncBatchNorm",
+        ".to(",
+        *project_flags.current().devices,
+    )
     if not any(word in tree.text for word in words):
         return []
     is_cpu_only = not observations.targets.others

@@ -68,7 +68,8 @@ def widen(state: State, earlier: State, start: int) -> None:
         state.bind(key, name, _widened(state, state.envs[key][name], known, start))
     for key in sorted(comparison.written()):
         for name, known in list(comparison.new_fields(key)):
-            state.set_field(Pointer(key), name, _widened(state, state.at(key).fields[name], known, start))
+            if name in state.at(key).fields:  # else it is a container, which another name has widened
+                state.set_field(Pointer(key), name, _widened(state, state.at(key).fields[name], known, start))
 
 
 def _widened(state: State, value: Value, known: Value | None, start: int) -> Value:

@@ -26,11 +26,12 @@ class Base:
 
     ``journal`` lists the objects and environments that any path has written, in the order of the run; ``optimizers``
     the optimizers that any path has made; ``ended`` the environments of calls that have ended, which only the
-    functions defined in them refer to.
+    functions defined in them refer to; ``computed`` the objects with attributes of computed names.
     """
 
     def __init__(self) -> None:
         self.ended: set[int] = set()
+        self.computed: set[int] = set()
         self.journal: list[int] = []
         self.optimizers: list[int] = []
         self.heap = Heap()

@@ -68,6 +68,8 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
     if len(args) == 3:
         for option in alternatives(args[0]):
             names = [str(name.value) for name in alternatives(args[1]) if isinstance(name, Const)]
+            if len(names) > 1 and isinstance(option, Pointer):
+                interp.base.computed.add(option.id)
             if len(names) == len(alternatives(args[1])):
                 fields = interp.heap_object(option).fields if isinstance(option, Pointer) else {}
                 for name in [name for name in names if name in fields] or names:
@@ -75,7 +77,8 @@ def _setattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
                     interp.set_attribute(option, name, args[2], node, weak=len(names) > 1, source=source)
             elif isinstance(option, Pointer) and module_at(interp, option) is not None:
                 modules.attach(interp, option, None, args[2], node, weak=True)
-            elif object_at(interp, option, InstanceObject) is not None:
+            elif isinstance(option, Pointer) and object_at(interp, option, InstanceObject) is not None:
+                interp.base.computed.add(option.id)
                 interp.escape([option])  # any attribute may change
     return NONE
 

@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
     alternatives,
+    anywhere,
     join,
 )
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = ["Bound", "call", "call_forward", "evaluate_call"]
+
+_MOVERS = ("to", "cuda")
+_MOST_DEPTH = 2
 
 
 def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
@@ -115,6 +119,20 @@ def _arguments(interp: Interpreter, node: ast.Call) -> tuple[list[Value], dict[s
     return args, keywords
 
 
+def _forget_unmoved(interp: Interpreter, moved: Pointer, depth: int = 0) -> None:
+    """Forget where the attributes of an object are after it has moved itself, if it reads them by computed names.
+
+    On a path on which such a name is none of an attribute, the attribute has not stayed: it is moved in another round.
+    """
+    if moved.id not in interp.base.computed or depth > _MOST_DEPTH:
+        return
+    for name, value in list(interp.heap_object(moved).fields.items()):
+        interp.now.set_field(moved, name, anywhere(value))
+        for option in alternatives(value):
+            if isinstance(option, Pointer):
+                _forget_unmoved(interp, option, depth + 1)
+
+
 def _mapping(interp: Interpreter, value: Value) -> HeapObject | None:
     found = interp.heap_object(value) if isinstance(value, Pointer) else None
     return found if isinstance(found, (Mapping, BatchObject)) else None
@@ -126,7 +144,10 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case Function():
             return call_function(interp, function, args, keywords, node)
         case Bound(inner, receiver):
-            return call_function(interp, inner, [receiver, *args], keywords, node)
+            value = call_function(interp, inner, [receiver, *args], keywords, node)
+            if getattr(inner.node, "name", "") in _MOVERS and isinstance(receiver, Pointer):
+                _forget_unmoved(interp, receiver)
+            return value
         case ClassValue():
             return instantiation.instantiate(interp, function, args, keywords, node)
         case Builtin(receiver, name):

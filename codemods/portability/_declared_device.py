@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from codemods.portability._torch_names import own_names, replaced_names
+from codemods.portability._torch_names import others_prepare_devices, own_names, replaced_names
 from codemods.portability.places.cuda_place import CudaPlace, Kind
 from codemods.portability.places.cuda_places import is_cuda_literal
 from devfix.model import Edit, InsertStatement, Where
@@ -65,6 +65,7 @@ def declare(
     for place in waiting:
         by_scope.setdefault(_scope(tree, place.node), []).append(place)
     is_early = any(word in other.text for other in trees if other is not tree for word in _EARLY_WORDS)
+    is_early |= others_prepare_devices(tree, is_library=is_library)
     if waiting and not is_library and not is_early and not _is_all_main(tree, by_scope):
         anchor = _anchor(tree)
         name = _free_name(tree, [tree.tree])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from pathlib import PurePath
 
+from devfix.syntax import project_flags
 from devfix.syntax.project_flags import selects_devices
 from devfix.syntax.tree import SourceTree
 
@@ -15,6 +17,7 @@ __all__ = [
     "leaves",
     "must_ask_late",
     "named",
+    "others_prepare_devices",
     "own_names",
     "prints",
     "replaced_names",
@@ -99,6 +102,16 @@ def must_ask_late(tree: SourceTree) -> bool:
     """Return whether a query for CUDA when a file starts may be too early: before it selects devices, or forks."""
     text = tree.text
     return "CUDA_VISIBLE_DEVICES" in text or ("multiprocessing" in text and "spawn" not in text)
+
+
+def others_prepare_devices(tree: SourceTree, *, is_library: bool) -> bool:
+    """Return whether a file is imported, perhaps before another one sets ``CUDA_VISIBLE_DEVICES``, or forks.
+
+    The first query for CUDA must come later, so none may run when the file is imported.
+    """
+    flags = project_flags.current()
+    is_imported = is_library or PurePath(tree.path).stem in flags.imported
+    return is_imported and flags.preparing > project_flags.prepares_devices(tree.tree)
 
 
 def selects_devices_later(tree: SourceTree, node: ast.AST) -> bool:

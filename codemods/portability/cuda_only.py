@@ -30,9 +30,11 @@ Safe: with CUDA, `torch.device("cuda")` is the current device, as for `.cuda()`,
 device as before. All places of a file change together. A device that the file already names is kept, and falls back to
 the CPU. A program declares its device once, after its imports and after settings of `CUDA_VISIBLE_DEVICES`. A module,
 and a program that selects devices or forks in functions, declares it directly before the first use, so that CUDA is not
-initialized earlier than before. `.cuda(index)` is called with CUDA only, and indices in text are kept with CUDA.
+initialized earlier than before; nothing asks for CUDA when a module of such a program is imported. `.cuda(index)` is
+called with CUDA only, and indices in text are kept with CUDA.
 
-Memory is pinned with CUDA only: `x.pin_memory() if torch.cuda.is_available() else x`.
+Memory is pinned with CUDA only: `x.pin_memory() if torch.cuda.is_available() else x`. Checkpoints of such a file were
+saved on CUDA: without it, they are loaded to the CPU, `map_location=None if torch.cuda.is_available() else "cpu"`.
 `device_ids` and `output_device` of `DistributedDataParallel` are `None` without CUDA, and modules keep their batch
 normalization there instead of `SyncBatchNorm`.
 

@@ -17,7 +17,7 @@ from typing import TypeGuard
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.machine_answers import Answers, answers_of
 
-__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "selects_devices", "using"]
+__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "prepares_devices", "selects_devices", "using"]
 
 
 #: The value of an option whose value is not known.
@@ -34,7 +34,8 @@ class ProjectFlags:
         answers: names that may hold the answer to a query for CUDA.
         devices: keys of settings whose value is a CUDA device: ``device`` of ``device: cuda`` in YAML.  A setting of a
             module without torch is one if the program selects its devices: there, no query may replace it.
-        selecting: number of files that set ``CUDA_VISIBLE_DEVICES``.
+        preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
+        imported: the parts of the names that the files import: ``layers`` of ``from model.layers import Block``.
 
     """
 
@@ -42,7 +43,8 @@ class ProjectFlags:
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)
     devices: frozenset[str] = frozenset()
-    selecting: int = 0
+    preparing: int = 0
+    imported: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -50,7 +52,8 @@ class ProjectFlags:
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
         known = [sorted(each) for each in (answers.names, answers.constants, answers.falses, answers.nones)]
-        return repr((sorted(self.options.items(), key=repr), passed, known, sorted(self.devices), self.selecting))
+        others = sorted(self.devices), self.preparing, sorted(self.imported)
+        return repr((sorted(self.options.items(), key=repr), passed, known, *others))
 
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
@@ -100,9 +103,8 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
-    selecting = sum(any(map(selects_devices, ast.walk(file))) for file in files)
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
-    if selecting:
+    if any(map(selects_devices, (node for file in files for node in ast.walk(file)))):
         devices.update(key for file in files if not _imports_torch(file) for key in _named_devices(file))
     given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
     return ProjectFlags(
@@ -110,7 +112,8 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
         {name: frozenset(each) for name, each in passed.items()},
         answers_of(files, given, denied),
         frozenset(devices),
-        selecting,
+        sum(map(prepares_devices, files)),
+        frozenset(name for file in files for name in _imported(file)),
     )
 
 
@@ -124,6 +127,29 @@ def selects_devices(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(attr="update", value=ast.Attribute(attr="environ"))):
             return "CUDA_VISIBLE_DEVICES" in ast.unparse(node)
     return False
+
+
+def prepares_devices(file: ast.AST) -> bool:
+    """Return whether a file selects the devices that are visible, or starts processes by forks."""
+    nodes = list(ast.walk(file))
+    starts = any("multiprocessing" in name for node in nodes for name in _modules(node))
+    words = (getattr(node, "attr", "") or getattr(node, "value", "") for node in nodes)
+    return any(map(selects_devices, nodes)) or (starts and not any(word in ("spawn", "forkserver") for word in words))
+
+
+def _modules(node: ast.AST) -> Iterator[str]:
+    """Yield the names of the modules that a node imports, or takes names from."""
+    match node:
+        case ast.Import(names=names):
+            yield from (each.name for each in names)
+        case ast.ImportFrom(module=module, names=names):
+            yield from (f"{module}.{each.name}" if module else each.name for each in names)
+
+
+def _imported(file: ast.AST) -> Iterator[str]:
+    for node in ast.walk(file):
+        for name in _modules(node):
+            yield from name.split(".")
 
 
 def _imports_torch(file: ast.AST) -> bool:

@@ -174,6 +174,15 @@ REWRITES = [
         id="the-index-of-another-tensor",
     ),
     pytest.param(
+        HEAD + "\ndef f(x, path):\n    x.load_state_dict(torch.load(path))\n    return x.cuda()\n",
+        HEAD
+        + "\ndef f(x, path):\n"
+        + '    x.load_state_dict(torch.load(path, map_location=None if torch.cuda.is_available() else "cpu"))\n    '
+        + DECLARED
+        + "    return x.to(device)\n",
+        id="a-checkpoint-of-the-program",
+    ),
+    pytest.param(
         HEAD + "\ndef f(x):\n    x = x.pin_memory()\n    return x.float().pin_memory()\n",
         HEAD
         + "\ndef f(x):\n    x = x.pin_memory() if torch.cuda.is_available() else x\n"
@@ -191,6 +200,9 @@ REWRITES = [
 ]
 
 UNCHANGED = [
+    pytest.param(
+        HEAD + "\ndef f(x, path):\n    x.load_state_dict(torch.load(path))\n    return x\n", id="a-checkpoint-alone"
+    ),
     pytest.param(
         HEAD + "\nclass Batch:\n    def pin_memory(self):\n        self.x = self.x.pin_memory()\n        return self\n",
         id="what-loaders-call-with-cuda-only",

@@ -146,3 +146,36 @@ def test_a_flag_that_is_text_is_one(tmp_path, monkeypatch):
     text = f"import torch\n\n{flag}if use_cuda:\n    print(torch.ones(2).cuda())\n"
 
     assert ".cuda()" not in _ported(train=text)["train"]
+
+
+LAYERS = """\
+import torch
+
+
+class Loss(torch.nn.Module):
+    def __init__(self, device=torch.device("cuda")):
+        super().__init__()
+        self.centers = torch.nn.Parameter(torch.randn(3).cuda())
+        self.device = device
+
+
+if __name__ == "__main__":
+    print(Loss())
+"""
+
+
+@pytest.mark.parametrize(
+    "first",
+    ['import os\n\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n', "from multiprocessing import Process\n\nProcess\n"],
+)
+def test_an_imported_module_asks_nothing_when_it_is_imported_if_another_one_must_come_first(
+    first, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    train = f"import torch\nfrom layers import Loss\n{first}print(Loss())\n"
+
+    late = _ported(train=train, layers=LAYERS)["layers"]
+    soon = _ported(train=train.replace(first, ""), layers=LAYERS)["layers"]
+
+    assert 'device=torch.device("cuda")):' in late
+    assert late.index("is_available") > late.index("super()") > soon.index("is_available")

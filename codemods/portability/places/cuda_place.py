@@ -20,6 +20,7 @@ class Kind:
     CALL = "call"  # a statement is executed with CUDA only
     QUERY = "query"  # a question for CUDA becomes one for any accelerator
     FALLBACK = "fallback"  # the value is another one without CUDA
+    LOAD = "load"  # what was saved on CUDA is loaded to the CPU without it
     PARAMETER = "parameter"  # the default becomes None, and the function chooses
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import named, selects_devices_later
+from codemods.portability._torch_names import named, others_prepare_devices, selects_devices_later
 from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
 from codemods.portability.places.cuda_place import CudaPlace, Kind
 from codemods.portability.places.cuda_places import OWN_CUDA, is_cuda_literal, named_places
+from codemods.portability.places.loads import loads
 from codemods.portability.places.typed_names import typed_names
 from devfix.analysis import Observations
 from devfix.syntax import project_flags
@@ -60,6 +61,8 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
         if is_cpu_only and _is_in_own_cuda(tree, place.node):
             continue  # its callers call it with CUDA only
         found.append(_known_under(tree, place, conditions))
+    if any(not place.reason for place in found):
+        found += [load for load in loads(tree) if not _is_neutral(tree, load.node, opened)]
     return sorted(found, key=lambda place: tree.span(place.node))
 
 
@@ -68,7 +71,7 @@ def _restricted(place: CudaPlace, *, is_cpu_only: bool, is_library: bool) -> Cud
     tree = place.tree
     if _is_scripted(tree, place.node):
         return replace(place, reason=_SCRIPTED)
-    if place.kind in (Kind.CHOICE, Kind.FALLBACK) and _is_early(place, is_library=is_library):
+    if place.kind in (Kind.CHOICE, Kind.FALLBACK, Kind.MOVE) and _is_early(place, is_library=is_library):
         return replace(place, reason=_EARLY)
     if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
         return replace(place, reason=OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
@@ -84,11 +87,13 @@ def _is_early(place: CudaPlace, *, is_library: bool) -> bool:
     outer = next(each for each in tree.ancestors(place.node) if not isinstance(each, within))
     calls = [each for each in tree.ancestors(place.node) if isinstance(each, ast.Call)]
     is_named = all(named(tree, each.func) == "torch.device" or ast.unparse(each.func) == "dict" for each in calls)
-    if place.reason or not is_named or not isinstance(outer, (ast.Assign, ast.AnnAssign)):
+    kinds = (ast.arguments,) if place.kind == Kind.MOVE else (ast.Assign, ast.AnnAssign, ast.arguments)
+    if place.reason or not is_named or not isinstance(outer, kinds):
         return False
-    in_function = any(isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) for each in tree.ancestors(outer))
-    elsewhere = project_flags.current().selecting - any(map(project_flags.selects_devices, tree.nodes))
-    return selects_devices_later(tree, place.node) or (is_library and not in_function and elsewhere > 0)
+    around = [each for each in tree.ancestors(outer) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    in_function = len(around) > isinstance(outer, ast.arguments)  # a default is evaluated outside of its function
+    is_late = selects_devices_later(tree, place.node) and not isinstance(outer, ast.arguments)
+    return is_late or (not in_function and others_prepare_devices(tree, is_library=is_library))
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

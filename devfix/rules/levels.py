@@ -45,8 +45,8 @@ class Row:
 
 
 TABLE = (
-    Row("DEV102", Basis.EVERY_PATH, 36, 51),
-    Row("DEV102", Basis.SOME_PATH, 3, 5),
+    Row("DEV102", Basis.EVERY_PATH, 53, 76),
+    Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 

@@ -17,7 +17,7 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
 from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
-from devfix.analysis.torch.releases import oldest_release
+from devfix.analysis.torch.releases import named_release
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -232,7 +232,7 @@ def _targets(space: Workspace, scan: Scan, read: Reader) -> PortTargets:
         return targets
     program = Program(read, space.root(scan.path))
     program.search_from(scan.path)
-    declared = oldest_release(program)
+    declared = named_release(program)
     merge_lookups(scan.lookups, program.lookups)
     return replace(targets, torch=declared)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from devfix.analysis.program import Program
-from devfix.analysis.torch.releases import leaves_step_behind, oldest_release
+from devfix.analysis.torch.releases import leaves_step_behind, named_release, oldest_release
 
 
 def declared(folder, name, text):
@@ -36,6 +36,22 @@ def declared(folder, name, text):
 )
 def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, release, tmp_path):
     assert oldest_release(declared(tmp_path, name, text)) == release
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("# Loss\n\nPython 3.7 and PyTorch (>= 1.9.0).\n", (1, 9)),
+        ("Tested with pytorch==1.8.1, torchvision 0.9\n", (1, 8)),
+        ("Install torch version 2.0.1\n", (2, 0)),
+        ("Needs PyTorch, torchvision 0.9 and pytorch-lightning 1.5\n", None),
+        ("Built on PyTorch3D 0.6\n", None),
+    ],
+)
+def test_the_release_of_a_readme_counts_if_nothing_declares_one(text, release, tmp_path):
+    assert named_release(declared(tmp_path, "README.md", text)) == release
+    assert oldest_release(declared(tmp_path, "README.md", text)) is None
+    assert named_release(declared(tmp_path, "requirements.txt", "torch>=2.4\n")) == (2, 4)
 
 
 @pytest.mark.parametrize(("text", "left"), [("torch>=2.2", False), ("torch~=2.1.0", True), ("torch", False)])

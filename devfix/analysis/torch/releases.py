@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from devfix.analysis.program import Program
 
-__all__ = ["leaves_step_behind", "oldest_release"]
+__all__ = ["leaves_step_behind", "named_release", "oldest_release"]
 
 # Files of a project that name what it needs
 _REQUIREMENTS = ("requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml")
 _TORCH = re.compile(
     r"""(?:^[\s\-]*["']?|["'])(?:py)?torch\s*(?:==|~=|>=|=)\s*["']?[\^~>=]*(\d+)\.(\d+)""", re.MULTILINE
 )
+
+_DOCUMENTS = ("README.md", "README.rst", "readme.md", "README.txt", "README")
+_NAMED = re.compile(r"\b(?:py)?torch\b[^\n\w]{0,12}(?:version\s*)?v?(\d+)\.(\d+)", re.IGNORECASE)
 
 # Fused optimizers restore `step` since 2.1.  A project that declares just this release may still be used with an
 # older one: https://github.com/FoundationVision/VAR/issues/127 was reported in spite of `torch~=2.1.0`.
@@ -28,6 +31,22 @@ def oldest_release(program: Program) -> tuple[int, int] | None:
         for name in _REQUIREMENTS:
             text = program.text(os.path.join(root, name)) if program.has(root, name) else None
             if text is not None and (found := _TORCH.search(text)):
+                return int(found[1]), int(found[2])
+    return None
+
+
+def named_release(program: Program) -> tuple[int, int] | None:
+    """Return the release of PyTorch that a project declares, or else the first that its README names: "PyTorch 1.9.0".
+
+    Who ports a program for a release that nobody declares must not use what came later.
+    """
+    declared = oldest_release(program)
+    if declared is not None:
+        return declared
+    for root in program.roots:
+        for name in _DOCUMENTS:
+            text = program.text(os.path.join(root, name)) if program.has(root, name) else None
+            if text is not None and (found := _NAMED.search(text)):
                 return int(found[1]), int(found[2])
     return None
 

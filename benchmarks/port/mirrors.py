@@ -14,7 +14,7 @@ __all__ = ["FOLDER", "git_directory", "unpack"]
 FOLDER = "DEVFIX_MIRRORS"
 
 
-_SUFFIXES = frozenset({".py", ".yaml", ".yml", ".cfg", ".ini"})
+_SUFFIXES = frozenset({".yaml", ".yml", ".json", ".cfg", ".ini", ".conf"})
 
 
 def git_directory(repository: str) -> Path:
@@ -42,7 +42,7 @@ def unpack(repository: str, commit: str, folder: Path) -> None:
     git = ["git", f"--git-dir={git_directory(repository)}"]
     named = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=False)
     suffixes = {Path(name).suffix for name in named.stdout.splitlines()} & _SUFFIXES
-    patterns = [f":(glob)**/*{suffix}" for suffix in sorted(suffixes)]
+    patterns = [f":(glob)**/*{suffix}" for suffix in (".py", *sorted(suffixes))]
     done = subprocess.run([*git, "archive", commit, *patterns], capture_output=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{repository} {commit}: {done.stderr.decode(errors='replace').strip()}")

@@ -208,7 +208,9 @@ def _selected(tree: SourceTree, call: ast.Call) -> Fix | None:
     if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
         return None
     index = call.args[0]
-    code = f"{tree.source(index)} if {owner}.is_available() else -1"
+    text = tree.source(index)
+    text = f"({text})" if isinstance(index, (ast.IfExp, ast.Lambda, ast.NamedExpr)) else text
+    code = f"{text} if {owner}.is_available() else -1"
     return Fix("select a device only with CUDA", (ReplaceExpression(tree.path, tree.span(index), code),))
 
 

@@ -112,7 +112,7 @@ def _refuses(tree: SourceTree, stmt: ast.stmt) -> bool:
         case ast.Assert(test=test):
             return _asks(tree, test) or (_asks_of_values(test) and _computes_anywhere(tree, stmt))
         case ast.If(test=test, body=[*before, last], orelse=[]):
-            return _is_missing(tree, test) and all(map(_is_told, before)) and _ends(last)
+            return _ends(last) and all(map(_is_told, before)) and _is_missing(tree, test)
     return False
 
 
@@ -122,7 +122,7 @@ def _is_missing(tree: SourceTree, test: ast.expr) -> bool:
         case ast.UnaryOp(op=ast.Not(), operand=query):
             return _asks(tree, query)
         case ast.Compare(left=count, ops=[op], comparators=[ast.Constant(value=int(number))]):
-            return _is_count(tree, count) and (type(op), number) in _NONE
+            return (type(op), number) in _NONE and _is_count(tree, count)
         case ast.BoolOp(op=ast.And(), values=[flag, ast.UnaryOp(op=ast.Not(), operand=query)]):
             return _asks(tree, query) and outcome_by_default(tree, flag) is True
     return False
@@ -149,21 +149,29 @@ def _asks(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a test asks if there is an accelerator, perhaps by the number of them."""
     match test:
         case ast.Compare(left=count, ops=[op], comparators=[ast.Constant(value=int(number))]):
-            return _is_count(tree, count) and (type(op), number) in _ANY
+            return (type(op), number) in _ANY and _is_count(tree, count)
     return _is_count(tree, test) or (isinstance(test, ast.Call) and named(tree, test.func) == "torch.cuda.is_available")
 
 
 def _is_count(tree: SourceTree, node: ast.expr) -> bool:
     """Return whether an expression is the number of accelerators, or a name that the file binds to it once."""
-    if isinstance(node, ast.Name):
-        bound = [each for each in tree.nodes if isinstance(each, ast.Name) and each.id == node.id and _is_stored(each)]
-        stmt = tree.parents[bound[0]] if len(bound) == 1 and replaced_names(tree).get(node.id) == 1 else None
-        return isinstance(stmt, ast.Assign) and stmt.targets == bound and _is_count(tree, stmt.value)
+    return _counts(tree, node) or (isinstance(node, ast.Name) and node.id in tree.derived(_names_of_counts))
+
+
+def _counts(tree: SourceTree, node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and named(tree, node.func) == "torch.cuda.device_count"
 
 
-def _is_stored(node: ast.Name) -> bool:
-    return isinstance(node.ctx, ast.Store)
+def _names_of_counts(tree: SourceTree) -> frozenset[str]:
+    return frozenset(
+        node.targets[0].id
+        for node in tree.nodes
+        if isinstance(node, ast.Assign)
+        and len(node.targets) == 1
+        and isinstance(node.targets[0], ast.Name)
+        and _counts(tree, node.value)
+        and replaced_names(tree).get(node.targets[0].id) == 1
+    )
 
 
 # --- where a value is -----------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """## What it does
-Checks for process groups whose backend is the literal `"nccl"`, and for options, parameters and names for the backend
-with this value. A group that has `torch.cuda.device_count()` processes has at least one without CUDA.
+Checks for process groups whose backend is the literal `"nccl"`, and for options, parameters and variables for the
+backend that have this value. `world_size=torch.cuda.device_count()` of such a group becomes at least 1.
 Enabled only by `devfix port`, `--select DEV8` or `--select DEV814`.
 
 ## Why is this bad?

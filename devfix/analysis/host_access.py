@@ -65,8 +65,8 @@ def note_access(
 def _runs_on_host(interp: Interpreter, expression: ast.expr, kind: str) -> bool:
     """Return whether any caller's function passes accelerator tensors to one that is made for data on the CPU.
 
-    What ``forward`` gets is where its weights are, except for lengths that it passes on as they are: it has callers
-    that it works with.
+    What ``forward`` gets is where its weights are, except for lengths that it passes on as they are: its callers
+    already give it lengths that work.
     """
     activation = interp.activation
     function = activation.function if activation is not None else None

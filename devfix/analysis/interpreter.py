@@ -77,6 +77,7 @@ class AbstractInterpreter:
         self.state: State | None = State(self.base)
         self.activation: Activation | None = None
         self.steps = 0
+        self.direct_call: ast.Call | None = None
         self.step_budget = step_budget
         self.spare_steps = SPARE_STEPS
         self.clock = 0

@@ -22,7 +22,7 @@ from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, Finding
 from devfix.models.index import ModelIndex
 from devfix.sources import SourceError, SourceFile
-from devfix.sources.device_settings import device_settings, settings_beside
+from devfix.sources.device_settings import device_settings, settings_around
 from devfix.sources.digest import digest
 from devfix.syntax.data_literals import COLLAPSE_THRESHOLD
 from devfix.syntax.node_caches import empty_node_caches
@@ -220,8 +220,7 @@ class Workspace:
 
     def _device_settings(self) -> dict[str, str]:
         """Return the settings for CUDA in the folders of the given files; what one file turns on counts."""
-        folders = {os.path.dirname(path) for path in self.given}
-        files = [os.path.commonpath(folders)] if len(self.given) > 1 else settings_beside(*self.given)
+        files = settings_around(self.given)
         found: dict[str, str] = {}
         for setting in device_settings(files, self.settings.exclude, self.settings.root):
             if found.get(setting.key, "false") == "false":

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from devfix.sources._discovery import discover
 
-__all__ = ["DeviceSetting", "device_settings", "settings_beside"]
+__all__ = ["DeviceSetting", "device_settings", "settings_around"]
 
 _SUFFIXES = (".yaml", ".yml", ".json", ".cfg", ".ini", ".conf")
+_FOLDER = re.compile(r"(?:conf|cfg|setting|option|hparam|param|yaml|experiment)", re.IGNORECASE)
 _LARGEST = 200_000  # bytes; larger files are data
 _KEY = r"""[\s{,-]*["']?(?P<key>%s)["']?\s*[:=]\s*"""
 _END = r"""\s*[,}]*\s*(?:\#.*)?"""
@@ -47,14 +48,36 @@ def device_settings(paths: Sequence[str], exclude: Sequence[str] = (), root: str
     return _settings(discover(paths, exclude, root, _SUFFIXES).files)
 
 
-def settings_beside(*paths: str) -> list[str]:
-    """Return the settings files in the folders of files."""
-    return [each for path in paths for each in _beside(path)]
+def settings_around(paths: Iterable[str]) -> list[str]:
+    """Return settings files in the folders of files and in those above that hold all of them, and folders for settings.
+
+    Other folders are not searched: what is common to files of several projects may be the whole machine.
+    """
+    folders = {os.path.dirname(os.path.abspath(path)) for path in paths}
+    try:
+        common = os.path.commonpath(folders) if folders else ""
+    except ValueError:  # on several drives
+        common = ""
+    found: dict[str, None] = {}
+    for folder in sorted(folders):
+        while folder.startswith(common):
+            found.update(dict.fromkeys(_in_folder(folder)))
+            if not common or folder == common or folder == os.path.dirname(folder):
+                break
+            folder = os.path.dirname(folder)
+    return list(found)
 
 
-def _beside(path: str) -> list[str]:
-    folder = os.path.dirname(os.path.abspath(path))
-    return sorted(each.path for each in os.scandir(folder) if each.is_file() and each.name.endswith(_SUFFIXES))
+def _in_folder(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                each.path
+                for each in entries
+                if (each.name.endswith(_SUFFIXES) and each.is_file()) or (_FOLDER.match(each.name) and each.is_dir())
+            )
+    except OSError:
+        return []  # text from standard input has no folder
 
 
 def _settings(files: Iterable[str]) -> Iterator[DeviceSetting]:

@@ -106,14 +106,15 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
     if any(map(selects_devices, (node for file in files for node in ast.walk(file)))):
         devices.update(key for file in files if not _imports_torch(file) for key in _named_devices(file))
+    preparing = sum(map(prepares_devices, files))
     given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
     return ProjectFlags(
         options,
         {name: frozenset(each) for name, each in passed.items()},
         answers_of(files, given, denied),
         frozenset(devices),
-        sum(map(prepares_devices, files)),
-        frozenset(name for file in files for name in _imported(file)),
+        preparing,
+        frozenset(name for file in files for name in _imported(file)) if preparing else frozenset(),
     )
 
 
@@ -133,8 +134,9 @@ def prepares_devices(file: ast.AST) -> bool:
     """Return whether a file selects the devices that are visible, or starts processes by forks."""
     nodes = list(ast.walk(file))
     starts = any("multiprocessing" in name for node in nodes for name in _modules(node))
-    words = (getattr(node, "attr", "") or getattr(node, "value", "") for node in nodes)
-    return any(map(selects_devices, nodes)) or (starts and not any(word in ("spawn", "forkserver") for word in words))
+    words = [getattr(node, "attr", "") or getattr(node, "id", "") or getattr(node, "value", "") for node in nodes]
+    forks = starts and not any(word in ("spawn", "forkserver") for word in words if isinstance(word, str))
+    return forks or any(map(selects_devices, nodes))
 
 
 def _modules(node: ast.AST) -> Iterator[str]:

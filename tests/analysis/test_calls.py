@@ -6,6 +6,8 @@ import textwrap
 
 import pytest
 
+from devfix import analysis
+
 PROGRAMS = [
     pytest.param("def f(x):\n    return x.cuda()\nx = f(torch.ones(3))", id="argument"),
     pytest.param("def f(x, device='cuda'):\n    return x.to(device)\nx = f(torch.ones(3))", id="default"),
@@ -373,3 +375,34 @@ def test_arguments_of_one_of_several_tuples_keep_their_places(met, argument):
         """
 
     assert met(program) == ([] if argument != "batch[1:]" else ["return self.layer(x)"])
+
+
+STARTED = """
+import threading
+import torch.multiprocessing as mp
+from options import opts
+
+def work(rank, size, name):
+    pass
+
+{start}
+x = torch.ones(3).cuda()
+y = torch.ones(3)
+x + y
+"""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "mp.spawn(work, args=opts(), nprocs=2)",
+        "threading.Thread(target=work, args=opts()).start()",
+        "mp.Process(target=work, kwargs=opts()).start()",
+    ],
+)
+def test_what_a_library_passes_is_not_what_its_call_has(start):
+    source = "import torch\n" + STARTED.format(start=start)
+
+    found = analysis.analyse("/p/train.py", {"/p/train.py": source}.get, "/p")
+
+    assert found is not None and [each.operation for each in found.mismatches] == ["operator"]

@@ -51,6 +51,11 @@ def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, r
 def test_the_release_of_a_readme_counts_if_nothing_declares_one(text, release, tmp_path):
     assert named_release(declared(tmp_path, "README.md", text)) == release
     assert oldest_release(declared(tmp_path, "README.md", text)) is None
+
+
+def test_what_is_declared_counts_more_than_a_readme(tmp_path):
+    (tmp_path / "README.md").write_text("PyTorch 1.9\n")
+
     assert named_release(declared(tmp_path, "requirements.txt", "torch>=2.4\n")) == (2, 4)
 
 

@@ -74,6 +74,11 @@ REWRITES += [
         "with torch.cuda.device(gpu if torch.cuda.is_available() else -1):\n    torch.ones(2)\n",
         id="a-selected-device",
     ),
+    pytest.param(
+        "with torch.cuda.device(a if b else c):\n    torch.ones(2)\n",
+        "with torch.cuda.device((a if b else c) if torch.cuda.is_available() else -1):\n    torch.ones(2)\n",
+        id="a-chosen-device",
+    ),
 ]
 
 UNCHANGED = [

@@ -51,6 +51,7 @@ def test_the_number_of_accelerators_may_have_a_name(tmp_path):
     "text",
     [
         "assert torch.cuda.device_count() >= 2\n",
+        "class C:\n    k = k\n\n\nif k > 0:\n    raise ValueError\n",
         "count = torch.cuda.device_count()\ncount = 4\nassert count\n",
         "def f(count):\n    assert count > 0\n",
     ],

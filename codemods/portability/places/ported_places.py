@@ -22,7 +22,7 @@ __all__ = ["ported_places"]
 _TYPED_NAME = "a typed constructor is stored"
 _ANOTHER = "another condition on CUDA stays in the file"
 _SCRIPTED = "TorchScript compiles the function"
-_EARLY = "the program selects devices later, which must precede the first query for CUDA"
+_EARLY = "the program selects devices or forks later, which must precede the first query for CUDA"
 
 
 def ported_places(observations: Observations) -> list[CudaPlace]:

@@ -52,6 +52,7 @@ class Interpreter(Protocol):
         loop_depth: number of loops being executed, over all activations.
         depth: number of nested activations.
         steps: number of steps spent of the budget.
+        direct_call: the call whose function gets the arguments that stand there; none of a library passes others.
         step_budget: number of steps after which the run is given up.
         spare_steps: number of steps left for rounds of loops beyond the second.
         clock: time of the latest program point.
@@ -75,6 +76,7 @@ class Interpreter(Protocol):
     loop_depth: int
     depth: int
     steps: int
+    direct_call: ast.Call | None
     step_budget: int
     spare_steps: int
     clock: int

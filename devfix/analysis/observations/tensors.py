@@ -79,8 +79,8 @@ class Transfer:
 class DeviceAssignment:
     """The first time that a call moves a value to ``device`` or creates it there.
 
-    ``source`` is the device of a moved tensor before the call.  ``moves_nothing``: a module without parameters and
-    buffers is moved, which works on every machine.
+    ``source`` is the device of a moved tensor before the call.  ``moves_nothing`` says that
+    the call moves a module without parameters and buffers, which works on every machine.
     """
 
     point: ProgramPoint

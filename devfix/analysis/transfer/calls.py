@@ -58,6 +58,7 @@ def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
     if isinstance(function, External) and function.name == "builtins.super":
         return _super(interp, node)
     args, keywords = _arguments(interp, node)
+    interp.direct_call = node if isinstance(function, (Bound, Function, ClassValue, Pointer)) else None
     return call(interp, function, args, keywords, node)
 
 

@@ -113,7 +113,8 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    if _takes_fewer(function, args, node) or _takes_more(function, args, keywords, node):
+    is_direct = interp.direct_call is node
+    if is_direct and (_takes_fewer(function, args, node) or _takes_more(function, args, keywords, node)):
         raise Unreachable
     interp.visited.add(function.node)
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
@@ -177,9 +178,9 @@ def _takes_more(function: Function, args: list[Value], keywords: dict[str, Value
 
 
 def _is_written_out(function: Function, args: list[Value], node: ast.Call) -> bool:
-    """Return whether a function gets what a call has, as it is written: nothing is unpacked, nothing decorates it."""
-    if getattr(function.node, "decorator_list", None):
-        return False
+    """Return whether a function gets what a call has, as it is written: nothing is unpacked, or in between."""
+    if getattr(function.node, "decorator_list", None) or (function.owner is not None and function.owner.node.keywords):
+        return False  # a metaclass may pass more
     is_bound = function.owner is not None and function.kind != "static"
     return len(node.args) == len(args) - is_bound and not any(isinstance(each, ast.Starred) for each in node.args)
 

@@ -29,5 +29,5 @@ def settings_notes(paths: Sequence[str], settings: Settings, outcome: Outcome) -
 
 
 def _is_read(key: str, messages: Collection[str]) -> bool:
-    reads = (f"['{key}']`", f".{key}`", f".get('{key}')`")
+    reads = (f"['{key}']`", f".{key}`", f".get('{key}'")
     return any(read in message for message in messages for read in reads)

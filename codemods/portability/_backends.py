@@ -9,7 +9,13 @@ from dataclasses import dataclass
 
 from codemods.portability._declared_device import torch_import
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import must_ask_late, named, own_names, selects_devices_later
+from codemods.portability._torch_names import (
+    must_ask_late,
+    named,
+    others_prepare_devices,
+    own_names,
+    selects_devices_later,
+)
 from devfix.model import Fix, ReplaceExpression
 from devfix.syntax.tree import SourceTree
 
@@ -96,4 +102,6 @@ def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:
     is_option = isinstance(tree.parents[node], ast.arguments) or (
         isinstance(call, ast.Call) and not named(tree, call.func)
     )
+    if isinstance(tree.parents[node], ast.arguments) and others_prepare_devices(tree, is_library=True):
+        return True
     return must_ask_late(tree) if is_option else selects_devices_later(tree, node)

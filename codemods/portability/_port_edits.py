@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._declared_device import Declarations, declare, torch_import
 from codemods.portability._device_choice import accelerator_query, device_choice
-from codemods.portability._torch_names import imports_torch, indentation, own_names, stands_alone
+from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_place import CudaPlace, Kind
 from codemods.portability.places.cuda_places import is_computed_cuda
 from devfix.analysis import Observations
@@ -73,10 +73,9 @@ def _edits(
     if place.kind == Kind.PARAMETER:
         function = tree.function(tree.parents[place.node])
         assert isinstance(function, ast.FunctionDef)
-        chosen = (f"if {place.name} is None:", f"{indentation(tree)}{place.name} = {_choice(tree, place, choice)}")
-        yield ReplaceExpression(tree.path, tree.span(place.node), "None")
-        yield from _with_none(tree, function, place.name)
-        yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(chosen))
+        test = f"if {place.name} == {tree.source(place.node)} and not torch.cuda.is_available():"
+        lines = (test, f"{indentation(tree)}{place.name} = {_others(choice)}")
+        yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(lines))
         return
     if place.kind == Kind.FALLBACK:
         yield ReplaceExpression(tree.path, tree.span(place.node), _fallback(tree, place))
@@ -92,18 +91,6 @@ def _fallback(tree: SourceTree, place: CudaPlace) -> str:
     text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"
     is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
     return text if is_argument else f"({text})"
-
-
-def _with_none(tree: SourceTree, function: ast.FunctionDef, name: str) -> Iterator[Edit]:
-    """Yield the edit that lets the annotation of a parameter allow ``None``, if the file can write that."""
-    spec = function.args
-    parameters = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
-    annotation = next((each.annotation for each in parameters if each.arg == name), None)
-    optional = next((own for own, full in own_names(tree).items() if full == "typing.Optional"), "")
-    if annotation is not None and (optional or "from __future__ import annotations" in tree.text):
-        text = tree.source(annotation)
-        widened = f"{optional}[{text}]" if optional else f"{text} | None"
-        yield ReplaceExpression(tree.path, tree.span(annotation), widened)
 
 
 def _asked(tree: SourceTree, place: CudaPlace, query: str) -> Edit:

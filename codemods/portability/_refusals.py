@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from codemods.portability._cuda_api import CUDA_OBJECTS, EXTENSION_LOADERS, is_feature, without_equivalent
 from codemods.portability._option_defaults import outcome_by_default
 from codemods.portability._torch_names import imported_names, leaves, named, prints, replaced_names
+from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["can_be_deleted", "other_conditions", "refusals"]
@@ -32,6 +33,7 @@ def can_be_deleted(tree: SourceTree, stmt: ast.stmt) -> bool:
         _refuses(tree, stmt)
         and not tree.derived(_has_no_equivalent)
         and not _is_caught(tree, stmt)
+        and project_flags.current().tried.isdisjoint(_callers(tree, stmt))
         and not tree.source(stmt).startswith("elif")
         and not (isinstance(stmt, ast.If) and "#" in tree.source(stmt))
     )
@@ -185,10 +187,20 @@ def _conditions(test: ast.expr) -> list[ast.expr]:
 
 
 def _asks_of_values(test: ast.expr) -> bool:
-    """Return whether a test asks if values are on an accelerator, and perhaps of what type they are."""
+    """Return whether a test asks if values are on an accelerator, perhaps also of what type, and does no more."""
     others = other_conditions(test)
     is_asked = len(others) < len(_conditions(test))
-    return is_asked and all(ast.unparse(each).startswith("isinstance(") for each in others)
+    return is_asked and all(map(_asks_for_type, others)) and not any(map(_acts, _conditions(test)))
+
+
+def _asks_for_type(test: ast.expr) -> bool:
+    return isinstance(test, ast.Call) and ast.unparse(test.func) == "isinstance"
+
+
+def _acts(test: ast.expr) -> bool:
+    """Return whether a test does something: it calls anything but ``isinstance``, or binds a name."""
+    acting = (ast.Call, ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+    return any(isinstance(node, acting) and not (node is test and _asks_for_type(test)) for node in walk(test))
 
 
 def _is_on_accelerator(test: ast.expr) -> bool:

@@ -59,14 +59,12 @@ class Answers:
         names: what may hold an answer: names, attributes, keys and parameters; functions end in ``()``.
         constants: what some constant reaches that is a number, a text or true: ``Trainer(use_gpu=True)``.
         falses: what ``False`` reaches: ``no_cuda`` of ``config = {"no_cuda": False}``.
-        nones: what ``None`` reaches.
 
     """
 
     names: frozenset[str] = frozenset()
     constants: frozenset[str] = frozenset()
     falses: frozenset[str] = frozenset()
-    nones: frozenset[str] = frozenset()
 
     def may_decide(self, test: ast.AST, around: Iterable[ast.AST]) -> bool:
         """Return whether an answer may decide a value; ``around`` are the nodes around it, innermost first."""
@@ -79,10 +77,6 @@ class Answers:
         """Return whether the program gives a name, an attribute or a key a value that is true, or ``False``."""
         known = self.falses if off else self.constants
         return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE, _NONE})
-
-    def may_be_none(self, function: ast.AST, parameter: str) -> bool:
-        """Return whether a parameter of a function may get ``None`` from a call."""
-        return _locals(function).token(parameter) in self.nones
 
 
 def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iterable[str] = ()) -> Answers:
@@ -119,7 +113,7 @@ def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iter
     falses = _reached(flows, {_FALSE})
     constants = _reached(flows, {_CONSTANT, *(f"{_NOT}{name}" for name in falses)})
     falses = _reached(flows, {_FALSE, *(f"{_NOT}{name}" for name in constants)})
-    return Answers(answers, constants, falses, _reached(flows, {_NONE}))
+    return Answers(answers, constants, falses)
 
 
 def _reached(flows: dict[str, set[str]], seeds: set[str]) -> frozenset[str]:

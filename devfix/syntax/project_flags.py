@@ -35,6 +35,7 @@ class ProjectFlags:
         devices: keys of settings whose value is a CUDA device: ``device`` of ``device: cuda`` in YAML.  A setting of a
             module without torch is one if the program selects its devices: there, no query may replace it.
         preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
+        tried: functions that some ``try`` calls, whose handlers may catch an error of theirs.
         imported: the parts of the names that the files import: ``layers`` of ``from model.layers import Block``.
 
     """
@@ -45,18 +46,21 @@ class ProjectFlags:
     devices: frozenset[str] = frozenset()
     preparing: int = 0
     imported: frozenset[str] = frozenset()
+    tried: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
         """Return all of them as text."""
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
-        known = [sorted(each) for each in (answers.names, answers.constants, answers.falses, answers.nones)]
-        others = sorted(self.devices), self.preparing, sorted(self.imported)
+        known = [sorted(each) for each in (answers.names, answers.constants, answers.falses)]
+        others = sorted(self.devices), self.preparing, sorted(self.imported), sorted(self.tried)
         return repr((sorted(self.options.items(), key=repr), passed, known, *others))
 
 
 _CUDA = re.compile(r"cuda(?::\d+)?")
+_FORKS = ("ProcessPoolExecutor", "fork", "forkpty")
+_CAUGHT = ("Exception", "RuntimeError", "AssertionError", "SystemExit", "ValueError", "OSError", "EnvironmentError")
 NO_FLAGS = ProjectFlags()
 _NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 _active: ContextVar[ProjectFlags] = ContextVar("flags", default=NO_FLAGS)
@@ -115,18 +119,21 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
         frozenset(devices),
         preparing,
         frozenset(name for file in files for name in _imported(file)) if preparing else frozenset(),
+        frozenset(name for file in files for name in _tried(file)),
     )
 
 
 def selects_devices(node: ast.AST) -> bool:
     """Return whether a node sets the devices that are visible: ``os.environ["CUDA_VISIBLE_DEVICES"] = "1"``."""
     match node:
-        case ast.Assign(targets=[ast.Subscript(slice=ast.Constant(value="CUDA_VISIBLE_DEVICES"))]):
+        case ast.Subscript(slice=ast.Constant(value="CUDA_VISIBLE_DEVICES"), ctx=ast.Store() | ast.Del()):
             return True
-        case ast.Call(func=ast.Attribute(attr="putenv" | "setdefault"), args=[ast.Constant(value=str(name)), *_]):
-            return name == "CUDA_VISIBLE_DEVICES"
-        case ast.Call(func=ast.Attribute(attr="update", value=ast.Attribute(attr="environ"))):
-            return "CUDA_VISIBLE_DEVICES" in ast.unparse(node)
+        case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(value="CUDA_VISIBLE_DEVICES"), *_]):
+            return name in ("putenv", "setdefault", "pop", "unsetenv")
+        case ast.Dict(keys=keys):
+            return any(isinstance(key, ast.Constant) and key.value == "CUDA_VISIBLE_DEVICES" for key in keys)
+        case ast.keyword(arg="CUDA_VISIBLE_DEVICES"):
+            return True
     return False
 
 
@@ -135,8 +142,23 @@ def prepares_devices(file: ast.AST) -> bool:
     nodes = list(ast.walk(file))
     starts = any("multiprocessing" in name for node in nodes for name in _modules(node))
     words = [getattr(node, "attr", "") or getattr(node, "id", "") or getattr(node, "value", "") for node in nodes]
-    forks = starts and not any(word in ("spawn", "forkserver") for word in words if isinstance(word, str))
+    texts = {word for word in words if isinstance(word, str)}
+    forks = not texts.isdisjoint(_FORKS) or (starts and texts.isdisjoint(("spawn", "forkserver")))
     return forks or any(map(selects_devices, nodes))
+
+
+def _tried(file: ast.AST) -> Iterator[str]:
+    for node in ast.walk(file):
+        if isinstance(node, ast.Try) and any(map(_may_catch, node.handlers)):
+            for each in (each for stmt in node.body for each in ast.walk(stmt)):
+                if isinstance(each, ast.Call):
+                    yield each.func.attr if isinstance(each.func, ast.Attribute) else getattr(each.func, "id", "")
+
+
+def _may_catch(handler: ast.ExceptHandler) -> bool:
+    caught = ast.unparse(handler.type) if handler.type is not None else "Exception"
+    goes_on = not isinstance(handler.body[-1], ast.Raise) and "exit(" not in ast.unparse(handler.body[-1])
+    return any(name in caught for name in _CAUGHT) and (goes_on or "Exception" not in caught)
 
 
 def _modules(node: ast.AST) -> Iterator[str]:

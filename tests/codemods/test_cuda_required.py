@@ -85,6 +85,8 @@ def test_the_type_of_a_value_is_still_checked(tmp_path):
     [
         ("isinstance(x, torch.Tensor) and isinstance(scale, torch.Tensor)", "x * scale"),
         ("x.is_cuda and x.numel() > 1", "x * scale"),
+        ("x.add_(1).is_cuda", "x * scale"),
+        ("isinstance(self.queue.pop(), torch.Tensor) and x.is_cuda", "x * scale"),
         ("x.is_cuda", "kernels.scale(x, scale)"),
         ("x.is_cuda", "Scale.apply(x, scale)"),
         ("x.is_cuda", "scale_with_triton(x, scale)"),
@@ -161,3 +163,14 @@ def test_a_handler_that_ends_the_program_does_not_rely_on_a_check(tmp_path):
 )
 def test_left_alone(text, tmp_path):
     assert reported(tmp_path, HEAD + text) == ()
+
+
+def test_a_check_stays_that_another_file_catches(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    check = "import torch\n\n\ndef require():\n    if torch.cuda.device_count() == 0:\n        raise RuntimeError\n"
+    main = "from check import require\n\ntry:\n    require()\n    d = 'cuda'\nexcept RuntimeError:\n    d = 'cpu'\n"
+    files = [SourceFile(name, text.encode(), text) for name, text in (("check.py", check), ("main.py", main))]
+
+    changed = fixpoint.apply(files, Settings(select=(CODE,), root=str(tmp_path))).patch.files
+
+    assert [change.path for change in changed] == []

@@ -174,16 +174,3 @@ def test_warnings_of_python_about_a_file_are_not_raised(tmp_path, monkeypatch):
 
     (change,) = fixpoint.apply([decode("train.py", text.encode())], settings).patch.files
     assert ".to(device)" in change.new.decode()
-
-
-@pytest.mark.parametrize(("argument", "is_ported"), [("device=None", False), ("None", False), ("device='cpu'", True)])
-def test_a_default_stays_if_another_file_passes_none(tmp_path, monkeypatch, argument, is_ported):
-    monkeypatch.chdir(tmp_path)
-    noise = "import torch\n\n\ndef noise(device='cuda'):\n    return torch.randn(3, device=device)\n"
-    texts = {"noise.py": noise, "train.py": f"import torch\nfrom noise import noise\n\nprint(noise({argument}))\n"}
-    files = [decode(name, text.encode()) for name, text in texts.items()]
-    settings = Settings(root=".", select=("DEV811",), targets=PortTargets(("cpu", "cuda")))
-
-    changed = {change.path for change in fixpoint.apply(files, settings).patch.files}
-
-    assert changed == ({"noise.py"} if is_ported else set())

@@ -74,6 +74,9 @@ def test_json_is_read_too(ported):
         pytest.param('model.to(config["device"])', "train_device: cuda\n", id="another-key"),
         pytest.param('print(config["device"])', "device: cuda\n", id="no-device"),
         pytest.param("model.to(x.device)", "device: cuda\n", id="of-a-tensor"),
+        pytest.param('model.to(row["device"])', "device: cuda\n", id="of-something-else"),
+        pytest.param('play(device=config["device"])', "device: cuda\n", id="of-another-library"),
+        pytest.param('config["device"] = "cpu"\nmodel.to(config["device"])', "device: cuda\n", id="set-by-the-program"),
         pytest.param(f'model.to(config["device"]{CHOICE})', "device: cuda\n", id="with-a-choice"),
     ],
 )

@@ -21,7 +21,7 @@ class Kind:
     QUERY = "query"  # a question for CUDA becomes one for any accelerator
     FALLBACK = "fallback"  # the value is another one without CUDA
     LOAD = "load"  # what was saved on CUDA is loaded to the CPU without it
-    PARAMETER = "parameter"  # the default becomes None, and the function chooses
+    PARAMETER = "parameter"  # the function replaces the default without CUDA
 
 
 #: Part of a line of a file that changes: start and end offset, and the text for the name of the device.

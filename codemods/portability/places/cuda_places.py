@@ -13,8 +13,7 @@ from codemods.portability.places.indices import is_index_of_move, is_integer, te
 from codemods.portability.places.receivers import Receivers
 from codemods.portability.places.settings_reads import reads_cuda_setting
 from devfix.analysis import Observations
-from devfix.syntax import project_flags
-from devfix.syntax.tree import SourceTree, children, walk
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
     "OWN_CUDA",
@@ -299,8 +298,12 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
             return CudaPlace(tree, node, Kind.CHOICE, literal)
         return CudaPlace(tree, outer, pieces=(_whole(tree, outer),))
     if isinstance(outer, ast.arguments) and (parameter := _parameter(outer, node)) is not None:
-        is_plain = not computed and not _none_counts(tree, outer, parameter)
-        return CudaPlace(tree, node, Kind.PARAMETER, literal, reason="" if is_plain else _PARAMETER, name=parameter.arg)
+        function = tree.parents[outer]
+        if computed or not isinstance(function, ast.FunctionDef):
+            return CudaPlace(tree, node, Kind.PARAMETER, literal, reason=_PARAMETER, name=parameter.arg)
+        if _is_stub(function) or _chooses(function, parameter.arg):
+            return None
+        return CudaPlace(tree, node, Kind.PARAMETER, literal, name=parameter.arg)
     if not _is_device_argument(tree, place, outer) and not _is_device_value(tree, place, outer):
         return None
     if place is node and literal and _is_moved_by_torch(tree, outer):
@@ -309,26 +312,47 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
 
 
 def _is_device(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether an expression is used, or kept, as a device."""
+    """Return whether a setting is used by PyTorch, or kept, as a device, and the file sets none of its name itself."""
     outer = tree.parents[node]
+    if ast.unparse(node) in tree.derived(_set_keys) or not tree.derived(_set_keys).isdisjoint(_keys_of(node)):
+        return False
     if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
         return True
+    if isinstance(outer, ast.Dict) or (isinstance(outer, ast.keyword) and not _is_moved_by_torch(tree, outer)):
+        return False
     return _is_device_argument(tree, node, outer) or _is_device_value(tree, node, outer)
 
 
-def _none_counts(tree: SourceTree, arguments: ast.arguments, parameter: ast.arg) -> bool:
-    """Return whether ``None`` may already mean something as an argument, or the function has no statements."""
-    function, name = tree.parents[arguments], parameter.arg
-    if not isinstance(function, ast.FunctionDef) or project_flags.current().answers.may_be_none(function, name):
-        return True
-    if parameter.annotation is not None and _allows_none(parameter.annotation):
-        return True
-    tested = (node for node in walk(function) if isinstance(node, (ast.Compare, ast.BoolOp)))
-    return any(isinstance(part, ast.Name) and part.id == name for node in tested for part in children(node))
+def _keys_of(node: ast.expr) -> set[str]:
+    return {str(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant)}
 
 
-def _allows_none(annotation: ast.expr) -> bool:
-    return any(word in ast.unparse(annotation) for word in ("None", "Optional"))
+def _set_keys(tree: SourceTree) -> frozenset[str]:
+    """Return the keys that a file itself gives values: of dictionaries, and by assignment."""
+    found: set[str] = set()
+    for node in tree.nodes:
+        match node:
+            case ast.Dict(keys=keys):
+                found.update(str(key.value) for key in keys if isinstance(key, ast.Constant))
+            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store()):
+                found.add(key)
+            case ast.Attribute(ctx=ast.Store()):
+                found.add(ast.unparse(node))
+    return frozenset(found)
+
+
+def _is_stub(function: ast.FunctionDef) -> bool:
+    """Return whether a function does nothing: one of a protocol, an overload, or an abstract one."""
+    return all(
+        isinstance(stmt, (ast.Pass, ast.Raise)) or (isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Constant))
+        for stmt in function.body
+    )
+
+
+def _chooses(function: ast.FunctionDef, name: str) -> bool:
+    """Return whether a function replaces a device that it was given without CUDA."""
+    tests = [ast.unparse(stmt.test) for stmt in function.body if isinstance(stmt, ast.If)]
+    return any(test.startswith(f"{name} == ") and "is_available" in test for test in tests)
 
 
 def _parameter(arguments: ast.arguments, default: ast.expr) -> ast.arg | None:

@@ -62,7 +62,11 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
             continue  # its callers call it with CUDA only
         found.append(_known_under(tree, place, conditions))
     if any(not place.reason for place in found):
-        found += [load for load in loads(tree) if not _is_neutral(tree, load.node, opened)]
+        found += [
+            load
+            for load in loads(tree)
+            if not _is_neutral(tree, load.node, opened) and not _asks_early(load, is_library=observations.is_library)
+        ]
     return sorted(found, key=lambda place: tree.span(place.node))
 
 
@@ -90,10 +94,21 @@ def _is_early(place: CudaPlace, *, is_library: bool) -> bool:
     kinds = (ast.arguments,) if place.kind == Kind.MOVE else (ast.Assign, ast.AnnAssign, ast.arguments)
     if place.reason or not is_named or not isinstance(outer, kinds):
         return False
-    around = [each for each in tree.ancestors(outer) if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    in_function = len(around) > isinstance(outer, ast.arguments)  # a default is evaluated outside of its function
-    is_late = selects_devices_later(tree, place.node) and not isinstance(outer, ast.arguments)
-    return is_late or (not in_function and others_prepare_devices(tree, is_library=is_library))
+    return _asks_early(place, is_library=is_library)
+
+
+def _asks_early(place: CudaPlace, *, is_library: bool) -> bool:
+    tree, functions = place.tree, (ast.FunctionDef, ast.AsyncFunctionDef)
+    around = [each for each in tree.ancestors(place.node) if isinstance(each, functions)]
+    is_default = any(isinstance(each, ast.arguments) for each in tree.ancestors(place.node))
+    in_function = len(around) > is_default  # a default is evaluated outside of its function
+    is_late = selects_devices_later(tree, place.node) and not is_default
+    forks = not in_function and project_flags.prepares_devices(tree.tree) and not tree.derived(_selects)
+    return is_late or forks or (not in_function and others_prepare_devices(tree, is_library=is_library))
+
+
+def _selects(tree: SourceTree) -> bool:
+    return any(map(project_flags.selects_devices, tree.nodes))
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

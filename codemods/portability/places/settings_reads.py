@@ -21,10 +21,10 @@ def reads_cuda_setting(node: ast.AST) -> bool:
     if not devices:
         return False
     match node:
-        case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Load()):
-            return key in devices
-        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(key)), *_]):
-            return key in devices
+        case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
+            return key in devices and _holds_settings(value)
+        case ast.Call(func=ast.Attribute(attr="get", value=value), args=[ast.Constant(value=str(key)), *_]):
+            return key in devices and _holds_settings(value)
         case ast.Attribute(attr=key, value=value, ctx=ast.Load()):
             return key in devices and _holds_settings(value)
     return False
@@ -33,4 +33,4 @@ def reads_cuda_setting(node: ast.AST) -> bool:
 def _holds_settings(node: ast.expr) -> bool:
     """Return whether an object holds settings, by one of its names: ``self.cfg.train``; a tensor has a device, too."""
     names = (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in ast.walk(node))
-    return isinstance(node, (ast.Attribute, ast.Name)) and any(map(_SETTINGS.fullmatch, names))
+    return isinstance(node, (ast.Attribute, ast.Name, ast.Subscript)) and any(map(_SETTINGS.fullmatch, names))

@@ -237,14 +237,14 @@ def _import_edit(tree: SourceTree, stmt: ast.AST, targets: PortTargets) -> tuple
     if os.path.basename(tree.path) == "__init__.py":
         return None, "other files may import the name from this one"
     roots = {own_names(tree).get(root, "") for root in bound}
-    if roots == {_MODULE} and all(_all_known(tree, root) for root in bound):
+    if roots == {_MODULE} and all(_all_exist(tree, root, targets) for root in bound):
         old, new = (_MODULE, "torch.amp") if isinstance(stmt, ast.Import) else ("torch.cuda", "torch")
     elif isinstance(stmt, ast.ImportFrom) and all(
         name in _SPELLINGS and _exists(_SPELLINGS[name], targets) for name in roots
     ):
         old, new = stmt.module or "", "torch.amp"
     else:
-        return None, "the import has other names, which torch.amp does not have"
+        return None, f"the file needs names that torch.amp lacks in PyTorch {'.'.join(map(str, targets.release))}"
     code = tree.source(stmt).replace(old, new, 1)
     return ReplaceStatement(tree.path, tree.span(stmt), (code,)), ""
 
@@ -255,7 +255,8 @@ def _imports(node: ast.AST, root: str) -> bool:
     )
 
 
-def _all_known(tree: SourceTree, root: str) -> bool:
-    """Return whether a file uses a module only for the names of torch.amp."""
+def _all_exist(tree: SourceTree, root: str, targets: PortTargets) -> bool:
+    """Return whether a file uses a module only for names that torch.amp has in the release that is declared."""
     uses = [tree.parents[node] for node in tree.nodes if isinstance(node, ast.Name) and node.id == root]
-    return all(isinstance(use, ast.Attribute) and named(tree, use) in _SPELLINGS for use in uses)
+    names = [_SPELLINGS.get(named(tree, use), "") if isinstance(use, ast.Attribute) else "" for use in uses]
+    return all(name and _exists(name, targets) for name in names)

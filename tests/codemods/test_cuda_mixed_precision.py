@@ -101,7 +101,9 @@ LISTED = [
         HEAD + "with torch.cuda.amp.autocast(\n    True,  # here\n):\n    pass\n", "its arguments take", id="in-lines"
     ),
     pytest.param(
-        FROM.format("autocast, common") + "with autocast():\n    pass\n", "the import has other names", id="others"
+        FROM.format("autocast, common") + "with autocast():\n    pass\n",
+        "the file needs names that torch.amp lacks",
+        id="others",
     ),
 ]
 
@@ -143,6 +145,18 @@ def test_left_alone(text, tmp_path):
 def test_a_release_without_the_name_keeps_the_old_one(release, count, tmp_path):
     text = HEAD + "scaler = torch.cuda.amp.GradScaler()\nwith torch.cuda.amp.autocast():\n    pass\n"
     assert len(run(tmp_path, text, PortTargets(torch=release)).resolutions) == count
+
+
+@pytest.mark.parametrize("statement", ["from torch.cuda import amp", "import torch.cuda.amp as amp"])
+def test_a_module_stays_if_the_file_uses_a_name_that_the_release_lacks(statement, tmp_path):
+    text = f"{HEAD}{statement}\nscaler = amp.GradScaler()\nwith amp.autocast():\n    pass\n"
+
+    before, after = (run(tmp_path, text, PortTargets(torch=release)) for release in ((2, 2), (2, 3)))
+
+    assert [each.finding.reason for each in before.resolutions] == [
+        "the file needs names that torch.amp lacks in PyTorch 2.2"
+    ]
+    assert not any(each.finding.reason for each in after.resolutions)
 
 
 def test_an_init_file_keeps_its_names(tmp_path):

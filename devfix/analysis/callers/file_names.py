@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import builtins
-import sys
 from collections.abc import Iterator
 from functools import cached_property
 
+from devfix.analysis.domain.classes import NO_MODULES
 from devfix.models.index import is_module
 from devfix.syntax.tree import SourceTree, walk
 
@@ -15,7 +14,6 @@ __all__ = ["FileNames", "names_of"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-_NO_MODULES = frozenset({*sys.stdlib_module_names, *vars(builtins)})  # packages and classes without modules
 _MOST_BASES = 8  # classes between a class and a module class of a library
 
 
@@ -108,7 +106,7 @@ class FileNames:
         """Return whether a base is a class of another file of the project."""
         full = self.full_name(base)
         first = full.partition(".")[0]
-        return full not in self.classes and first not in _NO_MODULES and not full.startswith("torch.")
+        return full not in self.classes and first not in NO_MODULES and not full.startswith("torch.")
 
     def may_be_object(self, parameter: str) -> bool:
         """Return whether a parameter is named like a class that the file defines or imports: ``boxes``, ``Boxes``."""

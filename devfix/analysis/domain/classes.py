@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
+    "NO_MODULES",
     "external_bases",
     "find_member",
     "find_property_setter",
@@ -40,7 +41,7 @@ __all__ = [
 
 
 #: Packages and classes that no module inherits from.
-_NO_MODULES = frozenset({*sys.stdlib_module_names, *vars(builtins), "typing_extensions"})
+NO_MODULES = frozenset({*sys.stdlib_module_names, *vars(builtins), "typing_extensions"})
 
 
 @node_cache(2048)
@@ -125,7 +126,7 @@ def is_module_class(interp: Interpreter, cls: ClassValue) -> bool:
     names = external_bases(cls)
     if any(name.startswith("torch.nn.") or is_module(name) for name in names):
         return True
-    relevant = [name for name in names if name != "?" and name.partition(".")[0] not in _NO_MODULES]
+    relevant = [name for name in names if name != "?" and name.partition(".")[0] not in NO_MODULES]
     return (bool(relevant) or "?" in names) and isinstance(find_member(interp, cls, "forward"), Function)
 
 

@@ -52,7 +52,7 @@ class Interpreter(Protocol):
         loop_depth: number of loops being executed, over all activations.
         depth: number of nested activations.
         steps: number of steps spent of the budget.
-        direct_call: the call whose function gets the arguments that stand there; none of a library passes others.
+        direct_call: the call that the code itself makes, with the arguments written there; ``None`` in a library.
         step_budget: number of steps after which the run is given up.
         spare_steps: number of steps left for rounds of loops beyond the second.
         clock: time of the latest program point.

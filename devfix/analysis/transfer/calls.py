@@ -40,7 +40,7 @@ from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
-from devfix.analysis.transfer.functions import call_function
+from devfix.analysis.transfer.functions import call_function, takes
 from devfix.models.names import READ_ONLY_METHODS
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ def _call_one_of(
 
     Whichever object it is, the method has been called on it: ``model.cuda()`` of a model that is new or restored.
     """
-    functions = tuple(each for each in functions if _takes(each, len(args), keywords, node)) or functions
+    functions = tuple(each for each in functions if _may_take(each, len(args), keywords, node)) or functions
     defined = {function.function.node for function in functions if isinstance(function, Bound)}
     if len(defined) == 1 and all(isinstance(function, (Bound, Builtin)) for function in functions):
         return _call_on_each(interp, functions, args, keywords, node)
@@ -210,23 +210,11 @@ def _call_one_of(
     return join(results)
 
 
-def _takes(function: Value, count: int, keywords: dict[str, Value], node: ast.Call) -> bool:
-    """Return whether a function has a parameter for each argument, and an argument for each parameter it requires."""
+def _may_take(function: Value, count: int, keywords: dict[str, Value], node: ast.Call) -> bool:
+    """Return whether a value may be called with the arguments of a call; one whose parameters are not known may be."""
     inner = function.function if isinstance(function, Bound) else function
     is_open = "**" in keywords or any(isinstance(argument, ast.Starred) for argument in node.args)
-    if not isinstance(inner, Function) or is_open:
-        return True
-    count += inner is not function
-    parameters = inner.node.args
-    positional = [*parameters.posonlyargs, *parameters.args]
-    names = {each.arg for each in (*parameters.args, *parameters.kwonlyargs)}
-    required = positional[count : max(count, len(positional) - len(parameters.defaults))]
-    fits = count <= len(positional) or parameters.vararg is not None
-    return (
-        fits
-        and {each.arg for each in required} <= set(keywords)
-        and (parameters.kwarg is not None or set(keywords) <= names)
-    )
+    return is_open or not isinstance(inner, Function) or takes(inner, count + (inner is not function), keywords)
 
 
 def _call_on_each(

@@ -36,7 +36,7 @@ from devfix.syntax.tree import text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_function", "join_by_identity"]
+__all__ = ["call_function", "join_by_identity", "takes"]
 
 MAX_DEPTH = 28
 MAX_NESTING = 4  # levels of nested containers that are compared
@@ -113,9 +113,9 @@ def call_function(
     """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    is_direct = interp.direct_call is node
-    if is_direct and (_takes_fewer(function, args, node) or _takes_more(function, args, keywords, node)):
-        raise Unreachable
+    is_written_out = interp.direct_call is node and _is_written_out(function, args, keywords, node)
+    if is_written_out and not takes(function, len(args), keywords):
+        raise Unreachable  # a TypeError
     interp.visited.add(function.node)
     given = [*args[function.owner is not None and function.kind != "static" :], *keywords.values()]
     if function.node not in interp.called and (not given or _tells_devices(interp, given)):
@@ -160,29 +160,32 @@ def call_function(
     return result
 
 
-def _takes_fewer(function: Function, args: list[Value], node: ast.Call) -> bool:
-    """Return whether a call is written with more arguments than a function has, which is a ``TypeError``."""
-    spec = function.node.args
-    surplus = len(args) - len(spec.posonlyargs) - len(spec.args)
-    return surplus > 0 and spec.vararg is None and _is_written_out(function, args, node)
+def takes(function: Function, count: int, keywords: dict[str, Value]) -> bool:
+    """Return whether a function has a parameter for each argument, and an argument for each parameter it requires.
 
-
-def _takes_more(function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> bool:
-    """Return whether a call is written without an argument that has no default, which is a ``TypeError``."""
+    ``count`` is the number of positional arguments, with the receiver of a method.
+    """
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
-    required = positional[len(args) : len(positional) - len(spec.defaults)]
-    missing = [each for each in required if each.arg not in keywords]
-    is_call = bool(node.args or node.keywords) and "**" not in keywords
-    return bool(missing) and is_call and _is_written_out(function, args, node)
+    names = {each.arg for each in (*spec.args, *spec.kwonlyargs)}
+    required = positional[count : max(count, len(positional) - len(spec.defaults))]
+    return (
+        (count <= len(positional) or spec.vararg is not None)
+        and {each.arg for each in required} <= set(keywords)
+        and (spec.kwarg is not None or set(keywords) <= names)
+    )
 
 
-def _is_written_out(function: Function, args: list[Value], node: ast.Call) -> bool:
-    """Return whether a function gets what a call has, as it is written: nothing is unpacked, or in between."""
+def _is_written_out(function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> bool:
+    """Return whether a function gets what a call has, as it is written: nothing is unpacked, or in between.
+
+    A call without any arguments may get them from a library for command lines.
+    """
     if getattr(function.node, "decorator_list", None) or (function.owner is not None and function.owner.node.keywords):
         return False  # a metaclass may pass more
     is_bound = function.owner is not None and function.kind != "static"
-    return len(node.args) == len(args) - is_bound and not any(isinstance(each, ast.Starred) for each in node.args)
+    is_plain = "**" not in keywords and not any(isinstance(each, ast.Starred) for each in node.args)
+    return is_plain and bool(node.args or node.keywords) and len(node.args) == len(args) - is_bound
 
 
 def _tells_devices(interp: Interpreter, arguments: Sequence[Value], depth: int = 0) -> bool:

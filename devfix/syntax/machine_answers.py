@@ -29,8 +29,8 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 #: Functions whose results come from outside the program.
 _GIVEN = frozenset("parse_args parse_known_args Namespace getenv load safe_load loads open input".split())
 
-#: Stand for a query, a constant, ``False`` and ``None`` in the names that an expression reads.
-_QUERY, _CONSTANT, _FALSE, _NONE = "?", "!", "0", "-"
+#: Stand for a query, a constant and ``False`` in the names that an expression reads.
+_QUERY, _CONSTANT, _FALSE = "?", "!", "0"
 _NOT = "not "  # begins the name of what an expression denies
 
 
@@ -76,7 +76,7 @@ class Answers:
     def is_given(self, value: ast.AST, around: Iterable[ast.AST], *, off: bool = False) -> bool:
         """Return whether the program gives a name, an attribute or a key a value that is true, or ``False``."""
         known = self.falses if off else self.constants
-        return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE, _NONE})
+        return not known.isdisjoint(_read(value, _scope(around)) - {_CONSTANT, _FALSE})
 
 
 def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iterable[str] = ()) -> Answers:
@@ -218,7 +218,7 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
         yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in with_defaults if value is not None)
         around = (own, *scope)
     elif isinstance(node, (ast.If, ast.While)):
-        inner |= _read(node.test, scope) - {_CONSTANT, _FALSE, _NONE}
+        inner |= _read(node.test, scope) - {_CONSTANT, _FALSE}
     elif isinstance(node, ast.Try) and any(_is_flag(_name(each)) for stmt in node.body for each in walk(stmt)):
         inner |= {_QUERY}
     for child in children(node):
@@ -253,10 +253,10 @@ def _read(node: ast.AST, scope: _Scope) -> frozenset[str]:
         case ast.Subscript(value=value):
             return _read(value, scope)
         case ast.Constant(value=value):
-            if value is None:
-                return frozenset({_NONE})
-            if isinstance(value, (str, bytes)):
-                return _texts(value) if isinstance(value, str) else frozenset()
+            if value is None or isinstance(value, bytes):
+                return frozenset()
+            if isinstance(value, str):
+                return _texts(value)
             return frozenset({_FALSE if value is False else _CONSTANT})
         case ast.UnaryOp(op=ast.USub()):
             return frozenset()  # ``-1`` is no index

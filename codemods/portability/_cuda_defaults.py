@@ -6,17 +6,18 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from codemods.portability._declared_device import torch_import
 from codemods.portability._device_choice import device_choice
 from codemods.portability._torch_names import imports_torch, must_ask_late, named
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["CudaDefault", "cuda_defaults"]
 
 _DEVICE = re.compile(r"-{0,2}(?:\w+[-_])?device")
-_CUDA = re.compile(r"cuda(?::\d+)?")
 _TYPE = re.compile(r"torch\.cuda\.\w+Tensor")
 _DECLARES = ("add_argument", "option")
 _EARLY = "the program selects devices or forks, which must precede the first query for CUDA"
@@ -69,16 +70,16 @@ def _defaults(tree: SourceTree) -> Iterator[tuple[str, ast.Constant]]:
                 names = [each.value for each in args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
                 option = next((each for each in names if _DEVICE.fullmatch(each)), None)
                 for keyword in keywords:
-                    if option and keyword.arg == "default" and (literal := _cuda(keyword.value)):
-                        yield option, literal
-                    elif names and keyword.arg == "default" and (literal := _cuda(keyword.value, _TYPE)):
-                        yield names[-1], literal
+                    if option and keyword.arg == "default" and is_cuda_literal(keyword.value):
+                        yield option, keyword.value
+                    elif names and keyword.arg == "default" and _is_type(keyword.value):
+                        yield names[-1], keyword.value
             case ast.ClassDef(body=body) if _is_dataclass(tree, node):
                 for stmt in body:
                     if isinstance(stmt, ast.AnnAssign) and stmt.value is not None:
-                        name = tree.source(stmt.target)
-                        if _DEVICE.fullmatch(name) and (literal := _cuda(_default_of(stmt.value))):
-                            yield name, literal
+                        name, value = tree.source(stmt.target), _default_of(stmt.value)
+                        if _DEVICE.fullmatch(name) and is_cuda_literal(value):
+                            yield name, value
 
 
 def _default_of(value: ast.expr) -> ast.expr:
@@ -88,10 +89,9 @@ def _default_of(value: ast.expr) -> ast.expr:
     return value
 
 
-def _cuda(node: ast.expr, pattern: re.Pattern[str] = _CUDA) -> ast.Constant | None:
-    """Return a literal CUDA device, or a type of tensors there; ``None`` for other expressions."""
-    is_cuda = isinstance(node, ast.Constant) and isinstance(node.value, str) and pattern.fullmatch(node.value)
-    return node if is_cuda and isinstance(node, ast.Constant) else None
+def _is_type(node: ast.expr) -> TypeGuard[ast.Constant]:
+    """Return whether an expression is the name of a type of tensors on CUDA: ``"torch.cuda.FloatTensor"``."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_TYPE.fullmatch(node.value))
 
 
 def _is_dataclass(tree: SourceTree, node: ast.ClassDef) -> bool:

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 from codemods.portability._torch_names import others_prepare_devices, own_names, replaced_names
 from codemods.portability.places.cuda_place import CudaPlace, Kind
-from codemods.portability.places.cuda_places import is_cuda_literal
 from devfix.model import Edit, InsertStatement, Where
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["Declarations", "declare", "torch_import"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from devfix.syntax import project_flags
-from devfix.syntax.project_flags import selects_devices
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -19,8 +18,10 @@ __all__ = [
     "named",
     "others_prepare_devices",
     "own_names",
+    "prepares_devices",
     "prints",
     "replaced_names",
+    "selects_devices",
     "selects_devices_later",
     "stands_alone",
 ]
@@ -111,13 +112,31 @@ def others_prepare_devices(tree: SourceTree, *, is_library: bool) -> bool:
     """
     flags = project_flags.current()
     is_imported = is_library or PurePath(tree.path).stem in flags.imported
-    return is_imported and flags.preparing > project_flags.prepares_devices(tree.tree)
+    return is_imported and flags.preparing > prepares_devices(tree)
+
+
+def prepares_devices(tree: SourceTree) -> bool:
+    """Return whether a file selects the devices that are visible, or starts processes by forks."""
+    return tree.derived(_prepares_devices)
+
+
+def _prepares_devices(tree: SourceTree) -> bool:
+    return project_flags.prepares_devices(tree.tree)
+
+
+def selects_devices(tree: SourceTree) -> bool:
+    """Return whether a file sets ``CUDA_VISIBLE_DEVICES``."""
+    return tree.derived(_last_selection) >= 0
 
 
 def selects_devices_later(tree: SourceTree, node: ast.AST) -> bool:
     """Return whether a statement below a node sets ``CUDA_VISIBLE_DEVICES``, which must precede the first query."""
-    line = getattr(node, "lineno", 0)
-    return any(getattr(each, "lineno", 0) > line and selects_devices(each) for each in tree.nodes)
+    return tree.derived(_last_selection) > getattr(node, "lineno", 0)
+
+
+def _last_selection(tree: SourceTree) -> int:
+    """Return the last line that sets ``CUDA_VISIBLE_DEVICES``; -1 if none does."""
+    return max((getattr(each, "lineno", 0) for each in tree.nodes if project_flags.selects_devices(each)), default=-1)
 
 
 def named(tree: SourceTree, node: ast.AST) -> str:

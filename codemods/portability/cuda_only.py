@@ -70,13 +70,13 @@ from collections.abc import Iterator
 from codemods.portability._port_edits import port_edits
 from codemods.portability._torch_names import named
 from codemods.portability.places.cuda_place import CudaPlace, Kind
-from codemods.portability.places.cuda_places import is_cuda_literal
 from codemods.portability.places.ported_places import ported_places
 from codemods.portability.places.settings_reads import reads_cuda_setting
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.device_literals import is_cuda_literal
 
 __all__ = ["RULE"]
 
@@ -94,7 +94,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 def _finding(place: CudaPlace, fixes: tuple[Fix, ...], reason: str) -> Finding:
-    outer, is_setting = place.tree.parents[place.node], reads_cuda_setting(place.node)
+    outer, is_setting = place.tree.parents[place.node], reads_cuda_setting(place.tree, place.node)
     is_argument = not is_setting and isinstance(outer, ast.Call) and named(place.tree, outer.func) == "torch.device"
     shown = outer if is_argument and isinstance(outer, ast.expr) else place.node
     name = ast.unparse(shown) if is_setting else _name(shown)

@@ -98,7 +98,7 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
     if request.lists_settings and scope is None:
         from devfix.cli.porting.settings import settings_notes
 
-        outcome = replace(outcome, notes=(*outcome.notes, *settings_notes(request.paths, settings, outcome)))
+        outcome = replace(outcome, notes=(*outcome.notes, *settings_notes(request.paths, files, settings, outcome)))
     if request.baseline is not None:
         from devfix.cli.porting.baseline import held_to_baseline
 

@@ -6,7 +6,6 @@ All files are looked at: options are mostly declared in another file than the on
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -15,9 +14,20 @@ from types import MappingProxyType
 from typing import TypeGuard
 
 from devfix.syntax.declared_options import is_declared, option_attribute
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.machine_answers import Answers, answers_of
 
-__all__ = ["NO_FLAGS", "UNKNOWN", "ProjectFlags", "current", "flags_of", "prepares_devices", "selects_devices", "using"]
+__all__ = [
+    "NO_FLAGS",
+    "UNKNOWN",
+    "ProjectFlags",
+    "answered_settings",
+    "current",
+    "flags_of",
+    "prepares_devices",
+    "selects_devices",
+    "using",
+]
 
 
 #: The value of an option whose value is not known.
@@ -34,6 +44,8 @@ class ProjectFlags:
         answers: names that may hold the answer to a query for CUDA.
         devices: keys of settings whose value is a CUDA device: ``device`` of ``device: cuda`` in YAML.  A setting of a
             module without torch is one if the program selects its devices: there, no query may replace it.
+        answered: settings of a module without torch that another file replaces where CUDA is not available:
+            ``if not torch.cuda.is_available(): config.device = "cpu"``.
         preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
         tried: functions that some ``try`` calls, whose handlers may catch an error of theirs.
         imported: the parts of the names that the files import: ``layers`` of ``from model.layers import Block``.
@@ -44,6 +56,7 @@ class ProjectFlags:
     passed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)
     devices: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
     preparing: int = 0
     imported: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
@@ -54,11 +67,10 @@ class ProjectFlags:
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
         known = [sorted(each) for each in (answers.names, answers.constants, answers.falses)]
-        others = sorted(self.devices), self.preparing, sorted(self.imported), sorted(self.tried)
-        return repr((sorted(self.options.items(), key=repr), passed, known, *others))
+        others = (sorted(each) for each in (self.devices, self.answered, self.imported, self.tried))
+        return repr((sorted(self.options.items(), key=repr), passed, known, *others, self.preparing))
 
 
-_CUDA = re.compile(r"cuda(?::\d+)?")
 _FORKS = ("ProcessPoolExecutor", "fork", "forkpty")
 _CAUGHT = ("Exception", "RuntimeError", "AssertionError", "SystemExit", "ValueError", "OSError", "EnvironmentError")
 NO_FLAGS = ProjectFlags()
@@ -108,15 +120,18 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
     options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
+    named = {key for file in files if not _imports_torch(file) for key in _named_devices(file)}
     if any(map(selects_devices, (node for file in files for node in ast.walk(file)))):
-        devices.update(key for file in files if not _imports_torch(file) for key in _named_devices(file))
+        devices |= named
+    answered = frozenset(name for file in files for name in answered_settings(file))
     preparing = sum(map(prepares_devices, files))
     given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
     return ProjectFlags(
         options,
         {name: frozenset(each) for name, each in passed.items()},
         answers_of(files, given, denied),
-        frozenset(devices),
+        frozenset(devices - answered),
+        answered & named,
         preparing,
         frozenset(name for file in files for name in _imported(file)) if preparing else frozenset(),
         frozenset(name for file in files for name in _tried(file)),
@@ -145,6 +160,30 @@ def prepares_devices(file: ast.AST) -> bool:
     texts = {word for word in words if isinstance(word, str)}
     forks = not texts.isdisjoint(_FORKS) or (starts and texts.isdisjoint(("spawn", "forkserver")))
     return forks or any(map(selects_devices, nodes))
+
+
+def answered_settings(file: ast.AST) -> Iterator[str]:
+    """Yield the attributes and keys of settings that a query for CUDA decides, under an ``if`` or in a value."""
+    for node in ast.walk(file):
+        if isinstance(node, ast.If) and _asks(node.test):
+            stmts = (*node.body, *node.orelse)
+            assigned = (each for stmt in stmts for each in ast.walk(stmt) if isinstance(each, ast.Assign))
+            yield from (name for each in assigned for target in each.targets for name in _key_of(target))
+        elif isinstance(node, ast.Assign) and _asks(node.value):
+            yield from (name for target in node.targets for name in _key_of(target))
+
+
+def _asks(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Attribute) and each.attr == "is_available" for each in ast.walk(node))
+
+
+def _key_of(target: ast.expr) -> Iterator[str]:
+    """Yield the attribute or key of settings that an assignment sets; objects keep attributes of their own."""
+    match target:
+        case ast.Attribute(attr=name) if not _is_of_self(target):
+            yield name
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            yield name
 
 
 def _tried(file: ast.AST) -> Iterator[str]:
@@ -186,15 +225,11 @@ def _named_devices(file: ast.AST) -> Iterator[str]:
     for node in ast.walk(file):
         match node:
             case ast.Assign(targets=[ast.Attribute(attr=name) as target], value=value):
-                if _is_cuda(value) and not _is_of_self(target):
+                if is_cuda_literal(value) and not _is_of_self(target):
                     yield name
             case ast.Dict(keys=keys, values=values):
-                pairs = zip(keys, values, strict=True)
-                yield from (str(key.value) for key, value in pairs if isinstance(key, ast.Constant) and _is_cuda(value))
-
-
-def _is_cuda(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and isinstance(value.value, str) and bool(_CUDA.fullmatch(value.value))
+                named = (key for key, value in zip(keys, values, strict=True) if is_cuda_literal(value))
+                yield from (str(key.value) for key in named if isinstance(key, ast.Constant))
 
 
 def _either(one: object, other: object) -> object:

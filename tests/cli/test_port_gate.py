@@ -132,3 +132,14 @@ def test_devices_in_settings_are_listed(port, tmp_path):
         "devfix: note: run.json:2: the setting `train_device: cuda`",
         "devfix: note: train.yaml:2: the setting `device: cuda:0`",
     ]
+
+
+def test_a_setting_that_the_program_replaces_without_cuda_is_not_listed(port, tmp_path):
+    (tmp_path / "train.yaml").write_text("device: cuda\n", encoding="utf-8")
+    update = 'import torch\n\n\ndef update(config):\n    if not torch.cuda.is_available():\n        config.{} = "cpu"\n'
+    told = []
+    for name in ("device", "other"):
+        (tmp_path / "update.py").write_text(update.format(name), encoding="utf-8")
+        told.append("the setting `device: cuda`" in port("--check").stderr)
+
+    assert told == [False, True]

@@ -182,3 +182,18 @@ def test_an_imported_module_asks_nothing_when_it_is_imported_if_another_one_must
 
     assert 'device=torch.device("cuda")):' in late
     assert late.index("is_available") > late.index("super()") > soon.index("is_available")
+
+
+DEFAULTS = 'from tree import Node\n\nconfig = Node()\nconfig.device = "cuda"\n'
+UPDATE = 'import torch\n\n\ndef update(config):\n    if not torch.cuda.is_available():\n        config.device = "cpu"\n'
+RUN = "import torch\nfrom defaults import config\nfrom update import update\n\nupdate(config)\n"
+RUN += "print(torch.ones(2).to(config.device))\n"
+
+
+def test_a_setting_that_another_file_replaces_without_cuda_stays(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run.yaml").write_text("device: cuda\n")
+
+    assert _ported(run=RUN, defaults=DEFAULTS, update=UPDATE) == {}
+    other = UPDATE.replace("config.device", "config.other")
+    assert set(_ported(run=RUN, defaults=DEFAULTS, update=other)) == {"run", "defaults"}

@@ -11,22 +11,21 @@ from codemods.portability._torch_names import named, own_names, stands_alone
 from codemods.portability.places.cuda_place import CudaPlace, Kind, Piece
 from codemods.portability.places.indices import is_index_of_move, is_integer, tensor_of_index
 from codemods.portability.places.receivers import Receivers
-from codemods.portability.places.settings_reads import reads_cuda_setting
+from codemods.portability.places.settings_reads import is_answered, reads_cuda_setting
 from devfix.analysis import Observations
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
     "OWN_CUDA",
     "holds_sizes",
     "is_computed_cuda",
-    "is_cuda_literal",
     "is_filled",
     "move_piece",
     "named_places",
     "typed_constructor",
 ]
 
-_CUDA = re.compile(r"cuda(?::\d+)?")
 _DEVICE = re.compile(r"(?:.*_)?(?:device|dev)", re.IGNORECASE)
 _DTYPES = {
     "Float": "float32",
@@ -70,11 +69,6 @@ def named_places(observations: Observations) -> Iterator[CudaPlace]:
             yield place
 
 
-def is_cuda_literal(node: ast.AST) -> bool:
-    """Return whether an expression is the name of a CUDA device."""
-    return isinstance(node, ast.Constant) and isinstance(node.value, str) and bool(_CUDA.fullmatch(node.value))
-
-
 def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace | None:
     if _is_index_of_parallel(tree, node):
         assert isinstance(node, ast.expr)
@@ -96,7 +90,7 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(receiver), reason=reason)
         case ast.Name() | ast.Attribute() if is_index_of_move(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
-        case ast.Subscript() | ast.Attribute() | ast.Call() if reads_cuda_setting(node) and _is_device(tree, node):
+        case ast.expr() if reads_cuda_setting(tree, node) and _is_device(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
         case ast.Call(func=ast.Attribute(attr="type"), args=[kind]) if dtype := _dtype(tree, kind):
             return CudaPlace(tree, node, pieces=(move_piece(tree, node, lambda name: f".to({name}, torch.{dtype})"),))
@@ -312,33 +306,13 @@ def _literal(tree: SourceTree, node: ast.expr) -> CudaPlace | None:
 
 
 def _is_device(tree: SourceTree, node: ast.expr) -> bool:
-    """Return whether a setting is used by PyTorch, or kept, as a device, and the file sets none of its name itself."""
+    """Return whether a setting is used by PyTorch, or kept, as a device."""
     outer = tree.parents[node]
-    if ast.unparse(node) in tree.derived(_set_keys) or not tree.derived(_set_keys).isdisjoint(_keys_of(node)):
-        return False
     if isinstance(outer, ast.Call) and outer.args[:1] == [node] and named(tree, outer.func) == "torch.device":
         return True
     if isinstance(outer, ast.Dict) or (isinstance(outer, ast.keyword) and not _is_moved_by_torch(tree, outer)):
         return False
     return _is_device_argument(tree, node, outer) or _is_device_value(tree, node, outer)
-
-
-def _keys_of(node: ast.expr) -> set[str]:
-    return {str(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant)}
-
-
-def _set_keys(tree: SourceTree) -> frozenset[str]:
-    """Return the keys that a file itself gives values: of dictionaries, and by assignment."""
-    found: set[str] = set()
-    for node in tree.nodes:
-        match node:
-            case ast.Dict(keys=keys):
-                found.update(str(key.value) for key in keys if isinstance(key, ast.Constant))
-            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store()):
-                found.add(key)
-            case ast.Attribute(ctx=ast.Store()):
-                found.add(ast.unparse(node))
-    return frozenset(found)
 
 
 def _is_stub(function: ast.FunctionDef) -> bool:
@@ -392,6 +366,8 @@ def _is_device_value(tree: SourceTree, node: ast.expr, outer: ast.AST) -> bool:
         return False  # the default of a dataclass: DEV816
     targets = outer.targets if isinstance(outer, ast.Assign) else [outer.target]
     names = [each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in targets]
+    if any(map(is_answered, targets)):
+        return False
     return all(_DEVICE.fullmatch(name) or name in tree.derived(_names_of_devices) for name in names)
 
 

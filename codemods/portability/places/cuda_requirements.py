@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from codemods.portability._cuda_api import cuda_function, is_feature
 from codemods.portability._torch_names import imported_names, named
 from codemods.portability.places.cuda_place import CudaPlace
-from codemods.portability.places.cuda_places import is_cuda_literal
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["DEFAULT_TYPE", "requirement"]

@@ -7,14 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import named, others_prepare_devices, selects_devices_later
+from codemods.portability._torch_names import (
+    named,
+    others_prepare_devices,
+    prepares_devices,
+    selects_devices,
+    selects_devices_later,
+)
 from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
 from codemods.portability.places.cuda_place import CudaPlace, Kind
-from codemods.portability.places.cuda_places import OWN_CUDA, is_cuda_literal, named_places
+from codemods.portability.places.cuda_places import OWN_CUDA, named_places
 from codemods.portability.places.loads import loads
 from codemods.portability.places.typed_names import typed_names
 from devfix.analysis import Observations
 from devfix.syntax import project_flags
+from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["ported_places"]
@@ -103,12 +110,8 @@ def _asks_early(place: CudaPlace, *, is_library: bool) -> bool:
     is_default = any(isinstance(each, ast.arguments) for each in tree.ancestors(place.node))
     in_function = len(around) > is_default  # a default is evaluated outside of its function
     is_late = selects_devices_later(tree, place.node) and not is_default
-    forks = not in_function and project_flags.prepares_devices(tree.tree) and not tree.derived(_selects)
+    forks = not in_function and prepares_devices(tree) and not selects_devices(tree)
     return is_late or forks or (not in_function and others_prepare_devices(tree, is_library=is_library))
-
-
-def _selects(tree: SourceTree) -> bool:
-    return any(map(project_flags.selects_devices, tree.nodes))
 
 
 # --- conditions -----------------------------------------------------------------------------------------------------

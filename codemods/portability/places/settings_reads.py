@@ -1,4 +1,4 @@
-"""Expressions that read a setting for a device, whose value in a YAML or JSON file is CUDA."""
+"""Expressions that read a setting for a device, whose value in YAML, JSON, INI, or a module of settings, is CUDA."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ast
 import re
 
 from devfix.syntax import project_flags
+from devfix.syntax.tree import SourceTree
 
-__all__ = ["reads_cuda_setting"]
+__all__ = ["is_answered", "reads_cuda_setting"]
 
 _SETTINGS = re.compile(
     r"(?:\w*_)?(?:args?|cfgs?|conf|configs?|configuration|hp|hparams?|opts?|options|params|settings)(?:_\w+)?",
@@ -15,11 +16,21 @@ _SETTINGS = re.compile(
 )
 
 
-def reads_cuda_setting(node: ast.AST) -> bool:
-    """Return whether an expression reads a key that a settings file gives a CUDA device: ``config["device"]``."""
+def reads_cuda_setting(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether an expression reads a key that settings give a CUDA device: ``config["device"]``.
+
+    If the file gives the key a value itself, it does not read the one of the settings.
+    """
     devices = project_flags.current().devices
-    if not devices:
-        return False
+    return bool(devices) and _reads(node, devices) and not _is_set(tree, node)
+
+
+def is_answered(target: ast.expr) -> bool:
+    """Return whether an assignment sets a setting that another file replaces where CUDA is not available."""
+    return isinstance(target, ast.Attribute) and target.attr in project_flags.current().answered
+
+
+def _reads(node: ast.AST, devices: frozenset[str]) -> bool:
     match node:
         case ast.Subscript(value=value, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
             return key in devices and _holds_settings(value)
@@ -34,3 +45,22 @@ def _holds_settings(node: ast.expr) -> bool:
     """Return whether an object holds settings, by one of its names: ``self.cfg.train``; a tensor has a device, too."""
     names = (each.attr if isinstance(each, ast.Attribute) else getattr(each, "id", "") for each in ast.walk(node))
     return isinstance(node, (ast.Attribute, ast.Name, ast.Subscript)) and any(map(_SETTINGS.fullmatch, names))
+
+
+def _is_set(tree: SourceTree, node: ast.AST) -> bool:
+    keys = {str(each.value) for each in ast.walk(node) if isinstance(each, ast.Constant)}
+    return ast.unparse(node) in tree.derived(_set_keys) or not tree.derived(_set_keys).isdisjoint(keys)
+
+
+def _set_keys(tree: SourceTree) -> frozenset[str]:
+    """Return the keys that a file itself gives values: of dictionaries, and by assignment."""
+    found: set[str] = set()
+    for node in tree.nodes:
+        match node:
+            case ast.Dict(keys=keys):
+                found.update(str(key.value) for key in keys if isinstance(key, ast.Constant))
+            case ast.Subscript(slice=ast.Constant(value=str(key)), ctx=ast.Store()):
+                found.add(key)
+            case ast.Attribute(ctx=ast.Store()):
+                found.add(ast.unparse(node))
+    return frozenset(found)

@@ -45,11 +45,12 @@ what holds without CUDA: `if not x.is_cuda`. An index that is a device, as in `m
 CUDA. A device from a YAML, JSON or INI file under the checked folders, such as `device: cuda`, is read with a choice:
 `config["device"] if torch.cuda.is_available() else "cpu"`; and `use_gpu: true` there turns a flag on. A module of
 settings, `DEVICE = "cuda"`, chooses itself; if the program sets `CUDA_VISIBLE_DEVICES` elsewhere, the choice is where
-the setting is read. A function whose parameter has the default `"cuda"` replaces it without CUDA. A file that does not
-import `torch` imports it. Listed and not edited: an index of a long expression, the default of a parameter of a lambda,
-a device that is named before `CUDA_VISIBLE_DEVICES` is set or a process forks, code that TorchScript compiles, and,
-with other accelerators than CUDA, a constructor such as `torch.cuda.FloatTensor` that is stored and gets values that
-may be tensors, and an object of a class that may define `cuda` itself.
+the setting is read; if it says `config.device = "cpu"` where CUDA is not available, the setting stays. A function whose
+parameter has the default `"cuda"` replaces it without CUDA. A file that does not import `torch` imports it. Listed and
+not edited: an index of a long expression, the default of a parameter of a lambda, a device that is named before
+`CUDA_VISIBLE_DEVICES` is set or a process forks, code that TorchScript compiles, and, with other accelerators than
+CUDA, a constructor such as `torch.cuda.FloatTensor` that is stored and gets values that may be tensors, and an object
+of a class that may define `cuda` itself.
 
 With other accelerators in `devfix port --to`, such as `mps`, a condition on CUDA becomes one on any accelerator, and
 the code under it follows the device: `if use_cuda: x = x.cuda()` after `use_cuda = torch.cuda.is_available()`,

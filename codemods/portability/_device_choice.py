@@ -6,9 +6,10 @@ from devfix.model import PortTargets
 
 __all__ = ["accelerator_query", "device_choice"]
 
-# Type of device → expression that asks for it, and the first release that has it; None if another package brings it
+# Type of device → expression that asks for it, and the first release that has it; None if another package brings it.
+# CUDA was there from the first release on.
 _AVAILABLE: dict[str, tuple[str, tuple[int, int] | None]] = {
-    "cuda": ("torch.cuda.is_available()", (1, 0)),
+    "cuda": ("torch.cuda.is_available()", (0, 0)),
     "mps": ("torch.backends.mps.is_available()", (1, 12)),
     "xpu": ("torch.xpu.is_available()", (2, 3)),
     "npu": ("torch.npu.is_available()", None),  # torch_npu, which PyTorch imports by itself since 2.5

@@ -18,6 +18,7 @@ _MPS = '"mps" if torch.backends.mps.is_available() else '
     [
         (("cpu", "cuda"), None, '"cuda" if torch.cuda.is_available() else "cpu"'),
         (("cpu", "cuda"), (2, 13), '"cuda" if torch.cuda.is_available() else "cpu"'),
+        (("cpu", "cuda"), (0, 4), '"cuda" if torch.cuda.is_available() else "cpu"'),
         (
             ("cpu", "cuda", "mps"),
             None,
@@ -44,7 +45,7 @@ _MPS = '"mps" if torch.backends.mps.is_available() else '
             'torch.accelerator.current_accelerator().type if torch.accelerator.is_available() else "cpu"',
         ),
     ],
-    ids=["default", "a newer release", "mps", "no xpu yet", "npu", "a chain", "any accelerator"],
+    ids=["default", "a newer release", "an old release", "mps", "no xpu yet", "npu", "a chain", "any accelerator"],
 )
 def test_the_choice_follows_the_devices_and_the_release(
     devices: tuple[str, ...], release: tuple[int, int] | None, expected: str

@@ -17,6 +17,7 @@ SECTIONS = {
     "second": "port second",
     "third": "port third",
     "fourth": "port fourth",
+    "fifth": "port fifth",
     "all": "port",
 }
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"

@@ -2,7 +2,8 @@
 Checks for calls of `torch.load` without `map_location` whose result is a checkpoint or is used on the accelerator: it
 fills a module or an optimizer, is a whole module, or is computed with there. The fix passes the device on which the
 values are used: the program's device expression, or `"cpu"` if they only fill the state dict of a module that is moved
-later. Data sets, caches, statistics and settings are not reported: they were on the CPU when they were saved.
+later. Data sets, caches, statistics and settings are not reported: they were on the CPU when they were saved. So are
+the checkpoints of a project that moves all weights that it saves to the CPU.
 
 ## Why is this bad?
 Without `map_location`, `torch.load` restores each tensor to the device it was saved from. A checkpoint saved on
@@ -32,8 +33,9 @@ model.load_state_dict(torch.load("model.pt", map_location=device))
 ## Fix safety
 Safe: only the device of the loaded tensors changes, not their structure or values. `weights_only` is not changed. A
 file that the same run saved earlier, or a copy of it, is not reported unless several processes share it, because its
-tensors return to the devices they came from. A call with `**kwargs` is not edited if the function has a `map_location`
-for them on another path.
+tensors return to the devices they came from. If the project names a release of PyTorch before 0.4, which takes no
+device there, the fix passes `lambda storage, location: storage`. A call with `**kwargs` is not edited if the function
+has a `map_location` for them on another path.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -43,6 +45,7 @@ for them on another path.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from codemods.checkpoints._loaded_state import is_checkpoint
@@ -53,7 +56,7 @@ from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.move_style import last_move
-from devfix.fixes.value_scope import device_for_move, has_parameters
+from devfix.fixes.value_scope import bound_at, device_for_move, has_parameters
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import SourceTree, text_of
@@ -66,10 +69,15 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for loading in observations.loadings.values():
         is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
         is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        is_mapped = loading.is_mapped or loading.round_trip or is_array or is_compared
+        is_kept = loading.round_trip or observations.saves_on_cpu
+        is_mapped = loading.is_mapped or is_kept or is_array or is_compared
         if not is_mapped and not _has_mapping_branch(loading) and _depends_on_device(loading):
             yield _finding(observations, loading)
 
+
+# https://github.com/pytorch/pytorch/pull/4203
+_DEVICES = (0, 4)  # the first release that takes the name of a device
+_INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
 _STATE_USES = frozenset({"module", "buffer", "optimizer", "state", "object", "needs-cpu"})
 
@@ -110,6 +118,7 @@ def _finding(observations: Observations, loading: Loading) -> Finding:
     target, reason = target_of(observations, loading)
     fixes: tuple[Fix, ...] = ()
     if target is not None:
+        target = _in_release(target, observations.release)
         fixes = (Fix(f"pass `map_location={target}`", (edit_of(loading, target),)),)
     uses = [(use.point, "used", _USE_NOTES.get(use.kind, "used here")) for use in loading.uses[:2]]
     return Finding(
@@ -150,10 +159,13 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         return '"cpu"', ""
     node = ast.parse(device, mode="eval").body if device is not None else None
     is_index = node is not None and isinstance(value_of(point, point.call_frame, node), Number)
+    if is_index and loading.uses and loading.uses[0].kind == "moved":
+        return '"cpu"', ""  # the program may select this device on some machines only
     if device is not None and not (is_index and _may_be_none(point.tree, device)):
         return (f'f"cuda:{{{device}}}"' if is_index else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
-        names = module_names(point, point.call_frame, _modules_on_accelerator(loading))
+        modules = module_names(point, point.call_frame, _modules_on_accelerator(loading))
+        names = [name for name in modules if bound_at(point.call_frame, name.split(".")[0])]
         if names:
             return f"next({names[0]}.parameters()).device", ""
         return (
@@ -161,6 +173,16 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
             "its tensors are used on the accelerator, but no device expression is available at the call",
         )
     return '"cpu"', ""
+
+
+def _in_release(target: str, release: tuple[int, int] | None) -> str:
+    """Return a device as ``map_location`` in a release: before 0.4, it is a function."""
+    if release is None or release >= _DEVICES:
+        return target
+    if target == '"cpu"':
+        return "lambda storage, location: storage"
+    index = _INDEXED.fullmatch(target)
+    return f"lambda storage, location: storage.cuda({index[1]})" if index else target
 
 
 def _may_be_none(tree: SourceTree, index: str) -> bool:

@@ -26,6 +26,8 @@ from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
 from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader, merge_lookups
+from devfix.analysis.torch.releases import named_release
+from devfix.analysis.torch.saved_states import saves_on_cpu
 from devfix.analysis.working_devices import mixed_placements
 from devfix.syntax.tree import SourceTree
 
@@ -202,5 +204,8 @@ def _follow(
         observations.coverage = coverage_of_program(module, interp.visited)
     else:
         observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    if any(not (loading.is_mapped or loading.round_trip) for loading in observations.loadings.values()):
+        observations.release = named_release(program)
+        observations.saves_on_cpu = saves_on_cpu(program)
     merge_lookups(observations.lookups, program.lookups)
     return True

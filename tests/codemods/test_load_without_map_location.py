@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import decode
 
 from .listings import listings, projects
 
@@ -107,3 +113,87 @@ print(model(torch.ones(3).cuda(args.gpu)), best)
 )
 def test_an_index_that_may_be_none_names_no_device(repair, guard, target):
     assert f'torch.load("model.pt", map_location={target})' in repair(CODE, INDEX.replace("GUARD", guard))
+
+
+FINETUNE = """
+import argparse
+
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--gpu", type=int, default=1)
+parser.add_argument("--slurm", type=int, default=0)
+args = parser.parse_args()
+if args.slurm == 0:
+    torch.cuda.set_device(args.gpu)
+model = torch.load("model.pt")["model"]
+model.cuda()
+print(model(torch.ones(3).cuda(args.gpu)))
+"""
+
+
+def test_a_whole_model_that_moves_next_is_loaded_to_the_cpu(repair):
+    assert 'torch.load("model.pt", map_location="cpu")' in repair(CODE, FINETUNE)
+
+
+LEFT_OVER = """
+import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(3, 3), nn.Flatten()).cuda()
+for part in model.modules():
+    print(part)
+values = torch.load("model.pt")
+model.load_state_dict(values["model"])
+print(model(values["input"].view(1, 3)))
+"""
+
+
+def test_what_a_loop_leaves_in_its_name_gives_no_device(repair):
+    after = repair(CODE, LEFT_OVER)
+
+    assert "map_location=next(model.parameters()).device" in after
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Repairs ``test.py`` in a project with further files, and returns its text."""
+    monkeypatch.chdir(tmp_path)
+
+    def call(text, **others):
+        for name, content in others.items():
+            Path(name.replace("_", ".")).write_text(content, encoding="utf-8")
+        file = decode("test.py", text.encode())
+        outcome = fixpoint.apply([file], Settings(root=".", select=(CODE,)))
+        return next((change.new.decode() for change in outcome.patch.files), text)
+
+    return call
+
+
+PLAIN = (
+    "import torch\nfrom torch import nn\n\nmodel = nn.Linear(2, 2)\nMOVE\nmodel.load_state_dict(torch.load('m.pt'))\n"
+)
+TRAIN = "import torch\nfrom torch import nn\n\nmodel = nn.Linear(2, 2).cuda()\ntorch.save(STATE, 'm.pt')\n"
+
+
+@pytest.mark.parametrize(
+    ("move", "release", "target"),
+    [
+        ("model.cpu()", "0.3.1", "lambda storage, location: storage"),
+        ("model.cuda()", "0.2", "lambda storage, location: storage"),
+        ("model.cuda()", "0.4.0", '"cpu"'),
+        ("model.cuda()", "1.0", '"cpu"'),
+    ],
+)
+def test_before_0_4_a_function_maps_the_storages(project, move, release, target):
+    text = PLAIN.replace("MOVE", move)
+
+    assert f"map_location={target})" in project(text, README_md=f"Tested with PyTorch {release}\n").replace("'", '"')
+
+
+def test_a_project_that_saves_its_weights_from_the_cpu_loads_them_there(project):
+    text = PLAIN.replace("MOVE", "model.cuda()")
+
+    assert project(text, train_py=TRAIN.replace("STATE", "model.cpu().state_dict()")) == text
+    assert project(text, train_py=TRAIN.replace("STATE", "model.state_dict()")) != text

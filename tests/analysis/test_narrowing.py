@@ -91,6 +91,23 @@ def test_a_conditional_expression_narrows_within_itself(met):
     assert met(program) == ["return self.table + x"]
 
 
+@pytest.mark.parametrize("test", ["value is not None", "not (value is None)"])
+def test_what_is_none_on_one_side_of_a_test_is_no_tensor_there(met, test):
+    program = f"""
+        from data import batches
+
+        net = nn.Linear(4, 2).cuda()
+        for batch in batches():
+            parts = [batch["x"], batch["y"]]
+            x, y = [value.cuda() if {test} else value for value in parts]
+            net(x)
+            known = torch.ones(4) if y is None else y
+            net(known)
+        """
+
+    assert met(program) == ["net(known)"]
+
+
 MODULES = """
 from settings import layers, kind
 
@@ -136,6 +153,44 @@ def test_an_input_follows_the_parameters_of_one_of_several_modules(met):
 
 def test_an_input_that_follows_nothing_meets_the_module_on_the_cpu(met):
     assert met(MODULES.replace("MOVE", "x = x.cuda()")) == ["return self.layer(x)"]
+
+
+@pytest.mark.parametrize("latent", ["encode(x)", "choose(encode(x), net(x.cuda()))", "net(x.cuda())"])
+def test_what_asks_an_unknown_value_for_cuda_is_answered_by_the_followed_run(met, latent):
+    program = f"""
+        from library import encode
+        import random
+
+        def choose(one, other):
+            return one if random.random() < 0.5 else other
+
+        def decode(net, latent):
+            is_cuda = latent.is_cuda
+            start = torch.ones(4)
+            if is_cuda:
+                start = start.cuda()
+            return net(start)
+
+        net = nn.Linear(4, 2).cuda()
+        x = torch.ones(4)
+        decode(net, {latent})
+        """
+
+    assert met(program) == []
+
+
+def test_a_tensor_on_the_cpu_answers_for_itself(met):
+    program = """
+        def decode(net, latent):
+            start = torch.ones(4)
+            if latent.is_cuda:
+                start = start.cuda()
+            return net(start)
+
+        decode(nn.Linear(4, 2).cuda(), torch.ones(3))
+        """
+
+    assert met(program) == ["return net(start)"]
 
 
 TESTED = """

@@ -280,6 +280,10 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if not isinstance(name, ast.Name):
         return
     value = interp.lookup(name.id)
+    if is_none and isinstance(test, ast.Compare) and value is not None and Const(None) not in alternatives(value):
+        if any(isinstance(option, Unknown) and not option.symbol for option in alternatives(value)):
+            interp.bind(name.id, Const(None))
+        return
     if not isinstance(value, Union):
         return
     if is_none and not isinstance(test, ast.Compare):  # what is no module may be empty

@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
+    alternatives,
     join,
 )
 from devfix.analysis.transfer.device_arguments import selects_device
@@ -62,8 +63,9 @@ def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportF
 def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
     """Return ``value.name``."""
     match value:
-        case Union(alternatives):
-            return join(attribute(interp, option, name, node) for option in alternatives)
+        case Union(options):
+            joined = join(attribute(interp, option, name, node) for option in options)
+            return _without_guesses(joined) if name == "is_cuda" else joined
         case External(full) if name == "__module__":
             return Const(full.rpartition(".")[0])
         case External(full):
@@ -94,10 +96,18 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             if name == "type":
                 return replace(value, text=True)
             return Number(f"{symbol}.index") if name == "index" else Builtin(value, name)
+        case Unknown() if name == "is_cuda" and not (interp.observations.is_library or interp.scenario.no_accelerator):
+            return Const(True)  # the followed run uses the accelerator
         case Unknown(symbol) | Number(symbol):
             is_place = name == "device" and not selects_device(symbol)
             return Unknown(f"{symbol}.{name}" if symbol and not is_place else "")
     return Builtin(value, name)
+
+
+def _without_guesses(answer: Value) -> Value:
+    """Return what the alternatives that are known answer, if they agree: the others are where these are."""
+    known = {option for option in alternatives(answer) if isinstance(option, Const)}
+    return known.pop() if len(known) == 1 else answer
 
 
 def _attribute_of_tensor(value: Tensor, name: str) -> Value:

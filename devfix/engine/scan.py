@@ -321,8 +321,9 @@ def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Ob
     settings = space.settings
     for rule in sorted(rules, key=lambda rule: rule.fallback):
         detected = list(_detected(rule, observations))
-        errors = {identity(each) for each in detected if each.severity is Severity.ERROR and settings.assumes_callers}
-        for finding in levelled(detected, observations) if observations.is_library else detected:
+        assumes_callers = settings.assumes_callers and observations.is_library
+        errors = {identity(each) for each in detected if each.severity is Severity.ERROR and assumes_callers}
+        for finding in levelled(detected, observations):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:

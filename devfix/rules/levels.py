@@ -1,9 +1,12 @@
-"""Levels of findings in library code, by measured precision.
+"""Levels of findings, by measured precision.
 
-No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``TABLE`` says
-for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are true: a
-caller with an accelerator fails, or trains incorrectly, by a documented call.  ``docs/development/accuracy.md`` says
-how they were measured.
+No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``LIBRARIES``
+says for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are
+true: a caller with an accelerator fails, or trains incorrectly, by a documented call.
+
+In programs, an operation whose operands are on different devices on one of several paths only is mostly one whose
+author knows that the path cannot be taken: ``PROGRAMS`` says how many were read.  ``docs/development/accuracy.md`` says
+how all of them were measured.
 """
 
 from __future__ import annotations
@@ -15,14 +18,14 @@ from enum import Enum
 from devfix.analysis.observations import DeviceMismatch, HostAccess, Observations
 from devfix.model import Finding, Severity
 
-__all__ = ["TABLE", "Basis", "Row", "level_of", "levelled"]
+__all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
 
 
 class Basis(Enum):
-    """What a finding of library code rests on, strongest first."""
+    """What a finding rests on, strongest first."""
 
     EVERY_PATH = "every path, arguments whose kind is declared or used"
     SOME_PATH = "one of several paths"
@@ -44,17 +47,25 @@ class Row:
         return self.true / self.judged
 
 
-TABLE = (
+LIBRARIES = (
     Row("DEV102", Basis.EVERY_PATH, 53, 76),
     Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 
-_rows = {(row.code, row.basis): row for row in TABLE}
+#: Rules whose errors in programs are latent on one of several paths; a run can confirm them.
+PROGRAMS = (
+    Row("DEV101", Basis.SOME_PATH, 1, 13),
+    Row("DEV102", Basis.SOME_PATH, 0, 7),
+    Row("DEV202", Basis.SOME_PATH, 0, 3),
+)
+
+_rows = {(row.code, row.basis): row for row in LIBRARIES}
+_rows_of_programs = {(row.code, row.basis): row for row in PROGRAMS}
 
 
 def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
-    """Return the level of a rule's findings with a basis; ``None`` if most of them are false.
+    """Return the level of a rule's findings in libraries with a basis; ``None`` if most of them are false.
 
     ``otherwise`` is the level where too few were judged; with weaker evidence, such a finding is at most latent.
     """
@@ -68,19 +79,30 @@ def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
 
 
 def levelled(findings: Iterable[Finding], observations: Observations) -> list[Finding]:
-    """Return the findings of a library with their measured levels, without those that are mostly false."""
+    """Return findings with their measured levels, without those of a library that are mostly false."""
     bases = _bases(observations)
     found = []
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
         known = [bases[place] for place in steps if place in bases]
         if known:
-            level = level_of(finding.code, min(known, key=list(Basis).index), finding.severity)
+            strongest = min(known, key=list(Basis).index)
+            level = (
+                level_of(finding.code, strongest, finding.severity)
+                if observations.is_library
+                else _level_in_program(finding.code, strongest, finding.severity)
+            )
             if level is None:
                 continue
             finding = replace(finding, severity=level)
         found.append(finding)
     return found
+
+
+def _level_in_program(code: str, basis: Basis, otherwise: Severity) -> Severity:
+    row = _rows_of_programs.get((code, basis))
+    is_weak = row is not None and row.precision < _ERROR and otherwise is Severity.ERROR
+    return Severity.LATENT if is_weak else otherwise
 
 
 def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:

@@ -59,11 +59,6 @@ IN_A_SCRIPT = [
         id="a-grid",
     ),
     pytest.param(
-        "import sys\nn = x if sys.argv[1:] else torch.zeros(4)\ny = x + 0.9 * n",
-        "torch.zeros(4, device=device)",
-        id="on-one-side",
-    ),
-    pytest.param(
         'y = x + torch.zeros(4, device="cpu")', 'torch.zeros(4, device="cpu").to(device)', id="on-the-cpu-by-name"
     ),
 ]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from devfix.config import Settings
-from devfix.engine.scan import scan_library
+from devfix.engine.scan import scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Severity
 from devfix.rules import levels
-from devfix.rules.levels import TABLE, Basis, Row, level_of
+from devfix.rules.levels import LIBRARIES, PROGRAMS, Basis, Row, level_of
 from devfix.rules.registry import all_rules
 from devfix.sources import decode
 
@@ -95,7 +95,42 @@ def test_the_evidence_of_a_finding_selects_the_row(severities, monkeypatch, text
     assert (silent, severities(text)) == ([], [Severity.ERROR])
 
 
-def test_each_row_is_about_a_rule_and_is_there_once():
-    assert {row.code for row in TABLE} <= {rule.code for rule in all_rules()}
-    assert len({(row.code, row.basis) for row in TABLE}) == len(TABLE)
-    assert all(0 <= row.true <= row.judged for row in TABLE)
+IN_PROGRAM = """\
+import sys
+
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2).cuda()
+x = torch.ones(3, 4)
+{moves}
+model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("moves", "level"),
+    [
+        pytest.param("", Severity.ERROR, id="every-path"),
+        pytest.param("if sys.argv[1:]:\n    x = x.cuda()", Severity.LATENT, id="some-path"),
+        pytest.param("if sys.argv[1:]:\n    x = torch.ones(3, 4).cuda()", Severity.LATENT, id="one-of-two"),
+        pytest.param(
+            "if sys.argv[1:]:\n    x = x.cuda()\nelse:\n    model(x)", Severity.ERROR, id="every-path-of-another-use"
+        ),
+    ],
+)
+def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkeypatch, moves, level):
+    monkeypatch.chdir(tmp_path)
+    text = IN_PROGRAM.format(moves=moves)
+    settings = Settings(root=".", severity=Severity.LATENT)
+    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
+    assert all(finding.fixes for finding in found)
+
+
+@pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
+def test_each_row_is_about_a_rule_and_is_there_once(table):
+    assert {row.code for row in table} <= {rule.code for rule in all_rules()}
+    assert len({(row.code, row.basis) for row in table}) == len(table)
+    assert all(0 <= row.true <= row.judged for row in table)

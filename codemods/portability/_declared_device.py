@@ -248,9 +248,9 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
             break
     if found is None:
         return None
-    for stmt in tree.tree.body:
-        if _imports_torch(stmt):
-            found = max(found, stmt, key=tree.span)
+    imports = [stmt for stmt in tree.tree.body if _imports_torch(stmt)]
+    for stmt in imports or [stmt for stmt in tree.tree.body if _imports_all(stmt)]:
+        found = max(found, stmt, key=tree.span)
     for stmt in tree.tree.body:
         if any(word in tree.source(stmt) for word in _EARLY_WORDS):
             if not isinstance(stmt, (ast.Assign, ast.Expr)) or _EARLY_WORDS[1] in tree.source(stmt):
@@ -263,8 +263,13 @@ def _imports_torch(stmt: ast.stmt) -> bool:
     """Return whether a statement of the module imports torch, itself or in a block: ``try: import torch``."""
     if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return False
-    imports = (node for node in walk(stmt) if isinstance(node, ast.Import))
-    return any(alias.name == "torch" for node in imports for alias in node.names)
+    imports = (node for node in walk(stmt) if isinstance(node, (ast.Import, ast.ImportFrom)))
+    return any((alias.asname or alias.name.partition(".")[0]) == "torch" for node in imports for alias in node.names)
+
+
+def _imports_all(stmt: ast.stmt) -> bool:
+    """Return whether a statement imports all names of another module, which may be those that it imports itself."""
+    return isinstance(stmt, ast.ImportFrom) and any(alias.name == "*" for alias in stmt.names)
 
 
 def _follows(tree: SourceTree, anchor: ast.stmt, place: CudaPlace) -> bool:

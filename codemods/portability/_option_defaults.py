@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from devfix.syntax import project_flags
-from devfix.syntax.project_flags import UNKNOWN
+from devfix.syntax.project_flags import UNKNOWN, is_list_of_indices
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["outcome_by_default"]
@@ -53,6 +53,12 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
             return UNKNOWN  # ``x.device.type`` is no option
         case ast.Attribute(attr=name):
             return project_flags.current().options.get(name, UNKNOWN)
+        case ast.Call(func=ast.Name(id="len"), args=[listed]):
+            value = _value(tree, listed)
+            return value.count(",") + 1 if is_list_of_indices(value) else UNKNOWN
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=[], keywords=[]):
+            answer = _only_answer(tree, name)
+            return UNKNOWN if answer is None else _value(tree, answer)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             value = _value(tree, operand)
             return value if value is UNKNOWN else not value
@@ -73,6 +79,15 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
             except TypeError:
                 return UNKNOWN
     return UNKNOWN
+
+
+def _only_answer(tree: SourceTree, name: str) -> ast.expr | None:
+    """Return what the only method of this name in a file returns, if it does nothing else: ``def use_gpu(self):``."""
+    methods = [node for node in tree.nodes if isinstance(node, _FUNCTIONS) and node.name == name]
+    match methods:
+        case [ast.FunctionDef(body=[ast.Return(value=ast.expr() as answer)])]:
+            return answer
+    return None
 
 
 def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
@@ -118,6 +133,9 @@ def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
 
     A setter may assign it, too.
     """
+    listed = project_flags.current().options.get(name)
+    if is_list_of_indices(listed):
+        return listed
     owner = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.ClassDef)), None)
     found: Any = UNKNOWN
     for function in owner.body if owner is not None else ():

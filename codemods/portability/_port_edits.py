@@ -80,6 +80,14 @@ def _edits(
     if place.kind == Kind.FALLBACK:
         yield ReplaceExpression(tree.path, tree.span(place.node), _fallback(tree, place))
         return
+    if place.kind == Kind.TEST:
+        text = tree.source(place.node)
+        is_loose = isinstance(place.node, (ast.IfExp, ast.Lambda)) or (
+            isinstance(place.node, ast.BoolOp) and isinstance(place.node.op, ast.Or)
+        )
+        asked = f"({text})" if is_loose else text
+        yield ReplaceExpression(tree.path, tree.span(place.node), f"{asked} and torch.cuda.is_available()")
+        return
     pieces = [piece for each in nested for piece in _texts(tree, each, declared, choice)]
     span = tree.span(place.node)
     yield ReplaceExpression(

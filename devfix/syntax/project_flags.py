@@ -6,6 +6,7 @@ All files are looked at: options are mostly declared in another file than the on
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,6 +25,7 @@ __all__ = [
     "answered_settings",
     "current",
     "flags_of",
+    "is_list_of_indices",
     "prepares_devices",
     "selects_devices",
     "using",
@@ -71,6 +73,7 @@ class ProjectFlags:
         return repr((sorted(self.options.items(), key=repr), passed, known, *others, self.preparing))
 
 
+_INDICES = re.compile(r"\d+(?:\s*,\s*\d+)*")
 _FORKS = ("ProcessPoolExecutor", "fork", "forkpty")
 _CAUGHT = ("Exception", "RuntimeError", "AssertionError", "SystemExit", "ValueError", "OSError", "EnvironmentError")
 NO_FLAGS = ProjectFlags()
@@ -91,6 +94,11 @@ def using(flags: ProjectFlags) -> Iterator[None]:
         yield
     finally:
         _active.reset(token)
+
+
+def is_list_of_indices(value: object) -> TypeGuard[str]:
+    """Return whether an option's default is a text of indices, ``"0,1"``, which programs replace by a list."""
+    return isinstance(value, str) and _INDICES.fullmatch(value) is not None
 
 
 def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTINGS) -> ProjectFlags:
@@ -118,7 +126,11 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
                 for keyword in call.keywords:
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
-    options = {name: value for name, value in found.items() if name and name not in stored and value is not UNKNOWN}
+    options = {
+        name: value
+        for name, value in found.items()
+        if name and value is not UNKNOWN and (name not in stored or is_list_of_indices(value))
+    }
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
     named = {key for file in files if not _imports_torch(file) for key in _named_devices(file)}
     if any(map(selects_devices, (node for file in files for node in ast.walk(file)))):

@@ -113,6 +113,45 @@ def test_a_parameter_of_a_lambda_is_not_the_global_of_its_name(ported):
     assert ported(text) == text
 
 
+OBJECT = """\
+args.gpu_ids = [int(number) for number in args.gpu_ids.split(",")]
+class Work:
+    def __init__(self, args):
+        self.args = args
+        self.gpu_ids = args.gpu_ids
+
+    def use_gpu(self):
+        return len(self.args.gpu_ids) > 0
+
+    def work(self, x):
+        TYPE = torch.cuda.FloatTensor if TEST else torch.FloatTensor
+        if TEST:
+            x = x.cuda()
+        return x, TYPE(3).fill_(1)
+
+Work(args).work(x)
+"""
+
+
+@pytest.mark.parametrize("name", ["kind", "self.kind"])
+@pytest.mark.parametrize("test", ["self.gpu_ids", "self.use_gpu()", "len(args.gpu_ids) > 0"])
+def test_a_list_of_indices_that_is_not_empty_by_default_asks_for_cuda(ported, test, name):
+    before = OBJECT.replace("TEST", test).replace("TYPE", name)
+
+    after = ported(before)
+
+    assert f"{name} = torch.cuda.FloatTensor if {test} and torch.cuda.is_available() else torch.FloatTensor" in after
+    assert "x = x.to(device)" in after
+    assert ported(after) == after
+
+
+@pytest.mark.parametrize("test", ["args.cuda", "args.checked_gpu", "self.asks_gpu()"])
+def test_a_type_that_the_user_asks_for_stays(ported, test):
+    text = OBJECT.replace("TEST", test).replace("TYPE", "kind")
+
+    assert ported(text) == text
+
+
 def test_a_chosen_index_is_no_condition_on_cuda(ported):
     text = "if args.gpu is not None:\n    torch.cuda.set_device(args.gpu)\n    x = x.cuda(args.gpu)\n"
 

@@ -17,6 +17,7 @@ class Kind:
     MOVE = "move"  # its pieces name the declared device
     CHOICE = "choice"  # a literal becomes a choice, which needs no name
     CONDITION = "condition"  # the call is made only with CUDA
+    TEST = "test"  # a test for CUDA also asks whether there is any
     CALL = "call"  # a statement is executed with CUDA only
     QUERY = "query"  # a question for CUDA becomes one for any accelerator
     FALLBACK = "fallback"  # the value is another one without CUDA

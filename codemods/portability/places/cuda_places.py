@@ -267,6 +267,8 @@ def _stored_type(tree: SourceTree, node: ast.Attribute) -> CudaPlace | None:
     outer = tree.parents[node]
     if isinstance(outer, ast.Assign) and outer.value is node:
         return CudaPlace(tree, node, Kind.CONDITION, is_ambiguous=True)
+    if isinstance(outer, ast.IfExp) and outer.body is node and asks_for_cuda(tree, outer, node):
+        return CudaPlace(tree, outer.test, Kind.TEST, is_ambiguous=True)
     return None  # a call, or a comparison, which is false on other devices
 
 

@@ -84,7 +84,7 @@ def _restricted(place: CudaPlace, *, is_cpu_only: bool, is_library: bool) -> Cud
         return replace(place, reason=_SCRIPTED)
     if place.kind in (Kind.CHOICE, Kind.FALLBACK, Kind.MOVE) and _is_early(place, is_library=is_library):
         return replace(place, reason=_EARLY)
-    if place.kind == Kind.CONDITION and not is_cpu_only and place.is_ambiguous:
+    if place.kind in (Kind.CONDITION, Kind.TEST) and not is_cpu_only and place.is_ambiguous:
         return replace(place, reason=OWN_CUDA if isinstance(place.node, ast.Call) else _TYPED_NAME)
     return place
 

@@ -107,12 +107,22 @@ def _is_module(state: Any) -> bool:
 
 
 def _parts_of_module(state: Pairs) -> list[tuple[str, Any]]:
-    """Return the attributes of a pickled module; a tensor has one name, whether or not it is a registered buffer."""
+    """Return the attributes of a pickled module; a tensor has one name, whether or not it is a registered buffer.
+
+    Hooks are numbered: their keys count all hooks that the process has registered so far, also those of others.
+    """
     return [
-        ("" if key in _MODULE_STATE else _key(key), child)
+        ("" if key in _MODULE_STATE else _key(key), _without_keys(child) if "_hooks" in _key(key) else child)
         for key, child in state.items
         if key != "_non_persistent_buffers_set"
     ]
+
+
+def _without_keys(value: Any) -> Any:
+    """Return the values of a dictionary, in its order; other values as they are."""
+    if isinstance(value, Pairs):
+        return [each for _, each in value.items]
+    return [each for _, each in value.pairs] if isinstance(value, Object) and value.pairs else value
 
 
 def _is_state(value: Any) -> bool:

@@ -31,6 +31,20 @@ def test_the_order_of_a_set_says_nothing():
     assert one == other
 
 
+def test_hooks_of_a_pickled_module_are_in_order_whatever_their_numbers():
+    tables = [("_parameters", Pairs([])), ("_buffers", Pairs([])), ("_modules", Pairs([]))]
+
+    def module(number):
+        hooks = [
+            ("_forward_hooks", Object("collections.OrderedDict", (), pairs=[(number, "a"), (number + 3, "b")])),
+            ("_backward_hooks", Pairs([(number + 1, "c")])),
+        ]
+        return flatten(Object("Net", (), Pairs([*tables, *hooks])))
+
+    assert module(0) == module(41)
+    assert module(0)["_forward_hooks[1]"] == "b"
+
+
 def test_what_refers_to_itself_or_multiplies_is_refused():
     loop: list = []
     loop.append(loop)

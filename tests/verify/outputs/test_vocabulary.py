@@ -75,6 +75,7 @@ def test_a_number_after_a_time_stays():
     ("name", "other"),
     [
         ("runs/Nov23_03-49-53_d3b4e82b/model.pt", "runs/Dec01_13-49-53_00a4e82b/model.pt"),
+        ("runs/resnet_2026-11-28-9-51-43/a.txt", "runs/resnet_2026-12-1-13-2-5/a.txt"),
         ("logs/20261123-034953/a.csv", "logs/20261124-134953/a.csv"),
         ("events.out.tfevents.1795405793.host.12.0", "events.out.tfevents.1795409999.host.99.0"),
         ("tmpab12cd_x/a", "tmp00000000/a"),

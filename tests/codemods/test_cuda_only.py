@@ -255,7 +255,7 @@ def test_a_function_replaces_the_device_that_it_gets_by_default(literal, paramet
     assert repair(CODE, changed) == changed
 
 
-@pytest.mark.parametrize("imported", ["from common import *", "from common import torch", "import torch.nn"])
+@pytest.mark.parametrize("imported", ["from common import *", "import torch.nn"])
 def test_the_device_is_declared_below_the_import_that_brings_torch(imported, repair):
     start = f"import os\n\nos.environ['X'] = '0'\nfrom torch import nn\n{imported}\n"
     text = f"{start}nn.Linear(2, 2).cuda()\nprint(torch.ones(2).cuda())\n"

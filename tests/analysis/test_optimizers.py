@@ -25,6 +25,12 @@ HAZARDS = [
         id="state-loaded",
     ),
     pytest.param(
+        "o = torch.optim.Adam(model.parameters())\nif state['gpu']:\n    model.cuda()\nelse:\n"
+        "    o.load_state_dict(state)\no.step()",
+        "harmless",
+        id="moved-on-one-path-before-the-load",
+    ),
+    pytest.param(
         "model.cuda()\no = torch.optim.SGD(model.parameters(), lr=1)\nmodel[1] = nn.Linear(3, 3).cuda()\no.step()",
         "replaced",
         id="replaced",

@@ -348,10 +348,13 @@ def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
 
 
 def _hazard(obj: OptimizerObject) -> str:
-    """Return what a move of the parameters after the constructor does to an optimizer."""
+    """Return what a move of the parameters after the constructor does to an optimizer.
+
+    Of two paths that were joined, one may have the move and the other the load, which then followed it.
+    """
     if obj.eager:
         return "eager-state"
-    if obj.loaded is not None:
+    if obj.loaded is not None and obj.moved_late is not None and obj.loaded.time < obj.moved_late.time:
         return "state-loaded"
     return "fused" if obj.needs_accelerator else "harmless"
 

@@ -49,6 +49,7 @@ __all__ = [
     "at",
     "build",
     "copies_parameters",
+    "hazard_of_move",
     "load_state",
     "modules_of",
     "note_attach",
@@ -334,7 +335,7 @@ def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
     point = interp.point(node)
     kinds: list[tuple[str, ProgramPoint]] = []
     if obj.moved_late is not None and not obj.settled:
-        kinds.append((_hazard(obj), obj.moved_late))
+        kinds.append((hazard_of_move(obj), obj.moved_late))
     if obj.mapped is not None and not obj.settled and leaves_step_behind(interp.program):
         kinds.append(("mapped", obj.mapped))
     if obj.replaced is not None and _still_missing(interp, obj):
@@ -347,7 +348,7 @@ def step(interp: Interpreter, pointer: Pointer, node: ast.AST) -> None:
         )
 
 
-def _hazard(obj: OptimizerObject) -> str:
+def hazard_of_move(obj: OptimizerObject) -> str:
     """Return what a move of the parameters after the constructor does to an optimizer.
 
     Of two paths that were joined, one may have the move and the other the load, which then followed it.

@@ -549,3 +549,25 @@ def test_a_module_is_registered_under_a_computed_name(met, register):
 
     assert met(program) == []
     assert met(program.replace(f'{register}("layer{{}}".format(i), layer)', "pass")) == ["x = layer(x)"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "failing"),
+    [
+        ("nn.CTCLoss()", []),
+        ("nn.CTCLoss() if choose() else nn.CrossEntropyLoss()", []),
+        ("nn.CrossEntropyLoss()", []),
+    ],
+)
+def test_a_loss_refuses_more_arguments_than_it_has(met, loss, failing):
+    program = f"""
+        loss = {loss}
+        scores = nn.Linear(4, 5).cuda()(torch.ones(3, 2, 4).cuda())
+        lengths = torch.tensor([3, 3])
+        loss(scores, torch.ones(2, 3).long().cuda(), lengths, lengths)
+        """
+
+    assert met(program) == failing
+    assert met(program.replace(", lengths, lengths)", ")").replace(".long().cuda()", ".long()")) == (
+        [] if loss == "nn.CTCLoss()" else ["loss(scores, torch.ones(2, 3).long())"]
+    )

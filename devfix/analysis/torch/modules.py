@@ -238,6 +238,8 @@ def call_leaf(
     called = model.method("__call__") if model is not None and model.kind == "class" else None
     text = text_of(node.func)
     bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
+    if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
+        return UNKNOWN  # it refuses so many arguments: nor is this one
     operands = [
         operand
         for value, argument in _compared(bound, node, args, keywords)

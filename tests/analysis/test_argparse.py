@@ -94,3 +94,21 @@ def test_the_default_backend_of_process_groups_is_the_one_in_use(met):
     assert met(program.format("'nccl'") + summed)
     assert not met(program.format("'gloo'") + summed)
     assert not met(program.format("None") + summed)
+
+
+EXECUTED = """
+device = "cuda"
+{code}
+model = nn.Linear(2, 2).to(device)
+noise = torch.ones(2).to("cuda")
+model(noise)
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "configured"),
+    [('exec(open("settings.py").read())', True), ('exec("steps = 3")', False), ("", False)],
+    ids=["file", "text", "none"],
+)
+def test_executed_code_may_choose_the_device_that_is_named_before(analyse, code, configured):
+    assert analyse(EXECUTED.format(code=code)).has_configured_device is configured

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import is_named_tuple
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.objects import Mapping, Module, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
+    NONE,
     UNKNOWN,
     Const,
     DeviceValue,
@@ -27,7 +29,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.stdlib import introspection
+from devfix.analysis.stdlib import argparse_, introspection
 from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import batches, data_sources
@@ -47,6 +49,17 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     if handler is not None:
         return handler(interp, args, keywords, node)
     return UNKNOWN
+
+
+def _exec(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``exec(open("configurator.py").read())``: what the program named before are options, which the code may set."""
+    if not args or isinstance(args[0], Const) or interp.activation is None:
+        return NONE
+    for name, value in list(interp.now.names(interp.activation.env).items()):
+        if isinstance(value, Const) and isinstance(value.value, str) and parse_device(value.value) is not None:
+            option = argparse_.option_of_class(interp, name, value)
+            interp.bind(name, option if isinstance(option, DeviceValue) else value)
+    return NONE
 
 
 def _enumerate(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -261,6 +274,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "bool": _bool,
     "dict": _dict,
     "enumerate": _enumerate,
+    "exec": _exec,
     "exit": _exit,
     "filter": _filter,
     "float": _float,

@@ -5,27 +5,43 @@ A Python table for now; it becomes stub data.
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 __all__ = [
-    "ACCELERATOR_FLAGS",
     "ACCELERATOR_WORDS",
-    "CPU_FLAGS",
     "DECLINING_WORDS",
     "DEVICE_COUNTS",
     "DEVICE_LISTS",
     "MULTI_PROCESS_FLAGS",
     "OTHER_WORDS",
+    "asks_for_accelerator",
 ]
 
 
-# Last parts of flag names.  By default, the analysis follows the run with one accelerator and one process.
-ACCELERATOR_FLAGS = frozenset(
-    "cuda use_cuda usecuda gpu use_gpu gpu_mode usegpu on_gpu with_cuda with_gpu enable_cuda enable_gpu cuda_available "
-    "gpu_available has_cuda has_gpu is_cuda train_on_gpu accel use_accel accelerator mps use_mps".split()
+_ACCELERATORS = frozenset("cuda gpu accel accelerator mps".split())
+_CPU = frozenset({"cpu"})
+_DECLINING = frozenset("no not without disable disabled".split())
+_OF_FLAGS = frozenset(
+    "use used using with on is enable enabled has available mode train training run only force".split()
 )
-CPU_FLAGS = frozenset(
-    "no_cuda nocuda no_gpu nogpu cpu use_cpu cpu_only only_cpu force_cpu disable_cuda disable_gpu no_accel no_mps "
-    "on_cpu run_on_cpu".split()
-)
+_WORD = re.compile(r"cuda|gpu|cpu|[a-z]+?(?=cuda|gpu|cpu|[^a-z]|$)")
+
+
+@lru_cache(maxsize=4096)
+def asks_for_accelerator(name: str) -> bool | None:
+    """Return whether a flag of this name asks for the accelerator: ``use_cuda``, or for none: ``no_gpu``, ``cpu_only``.
+
+    ``None`` for other names: ``gpu_metrics``, ``device``.  By default, the analysis follows the run with one
+    accelerator and one process.
+    """
+    words = frozenset(_WORD.findall(name.lower()))
+    accelerators, others = words & _ACCELERATORS, words - _OF_FLAGS
+    if accelerators and others <= _ACCELERATORS | _DECLINING:
+        return words.isdisjoint(_DECLINING)
+    return False if others == _CPU else None
+
+
 MULTI_PROCESS_FLAGS = frozenset(
     "distributed ddp use_ddp is_distributed multiprocessing_distributed dist use_dist fsdp use_fsdp "
     "using_distributed enable_ddp is_ddp is_dist".split()

@@ -11,7 +11,7 @@ how all of them were measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -29,6 +29,7 @@ class Basis(Enum):
 
     EVERY_PATH = "every path, arguments whose kind is declared or used"
     SOME_PATH = "one of several paths"
+    BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
 
@@ -58,6 +59,7 @@ PROGRAMS = (
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
+    Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -69,13 +71,19 @@ def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
 
     ``otherwise`` is the level where too few were judged; with weaker evidence, such a finding is at most latent.
     """
-    row = _rows.get((code, basis))
+    row = _row(_rows, code, basis)
     if row is None or row.judged < _FEWEST:
         is_weak = basis is not Basis.EVERY_PATH and otherwise is Severity.ERROR
         return Severity.LATENT if is_weak else otherwise
     if row.precision >= _ERROR:
         return Severity.ERROR
     return Severity.LATENT if row.precision >= _LATENT else None
+
+
+def _row(rows: Mapping[tuple[str, Basis], Row], code: str, basis: Basis) -> Row | None:
+    """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
+    known = rows.get((code, basis))
+    return rows.get((code, Basis.SOME_PATH)) if known is None and basis is Basis.BOTH_MAY_BE_ON_CPU else known
 
 
 def levelled(findings: Iterable[Finding], observations: Observations) -> list[Finding]:
@@ -100,7 +108,7 @@ def levelled(findings: Iterable[Finding], observations: Observations) -> list[Fi
 
 
 def _level_in_program(code: str, basis: Basis, otherwise: Severity) -> Severity:
-    row = _rows_of_programs.get((code, basis))
+    row = _row(_rows_of_programs, code, basis)
     is_weak = row is not None and row.precision < _ERROR and otherwise is Severity.ERROR
     return Severity.LATENT if is_weak else otherwise
 
@@ -118,5 +126,6 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
 def _basis(failing: DeviceMismatch | HostAccess) -> Basis:
     if failing.latent:
         return Basis.GUESS
-    is_certain = isinstance(failing, HostAccess) or failing.on_every_path
-    return Basis.EVERY_PATH if is_certain else Basis.SOME_PATH
+    if isinstance(failing, HostAccess) or failing.on_every_path:
+        return Basis.EVERY_PATH
+    return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU

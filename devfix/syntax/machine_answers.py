@@ -27,7 +27,9 @@ _OF_TEXTS = frozenset("split strip lower upper replace format join copy keys val
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 #: Functions whose results come from outside the program.
-_GIVEN = frozenset("parse_args parse_known_args Namespace getenv load safe_load loads open input".split())
+_GIVEN = frozenset(
+    "parse_args parse_known_args Namespace getenv load safe_load loads open input exists isfile isdir listdir".split()
+)
 
 #: Stand for a query, a constant and ``False`` in the names that an expression reads.
 _QUERY, _CONSTANT, _FALSE = "?", "!", "0"

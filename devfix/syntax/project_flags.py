@@ -50,6 +50,7 @@ class ProjectFlags:
             ``if not torch.cuda.is_available(): config.device = "cpu"``.
         preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
         tried: functions that some ``try`` calls, whose handlers may catch an error of theirs.
+        objects: names of devices that are objects, no texts: ``device = torch.device(args.device)``.
         imported: the parts of the names that the files import: ``layers`` of ``from model.layers import Block``.
 
     """
@@ -62,6 +63,7 @@ class ProjectFlags:
     preparing: int = 0
     imported: frozenset[str] = frozenset()
     tried: frozenset[str] = frozenset()
+    objects: frozenset[str] = frozenset()
 
     @property
     def text(self) -> str:
@@ -69,7 +71,7 @@ class ProjectFlags:
         passed = sorted((name, sorted(attributes)) for name, attributes in self.passed.items())
         answers = self.answers
         known = [sorted(each) for each in (answers.names, answers.constants, answers.falses)]
-        others = (sorted(each) for each in (self.devices, self.answered, self.imported, self.tried))
+        others = (sorted(each) for each in (self.devices, self.answered, self.imported, self.tried, self.objects))
         return repr((sorted(self.options.items(), key=repr), passed, known, *others, self.preparing))
 
 
@@ -147,6 +149,7 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
         preparing,
         frozenset(name for file in files for name in _imported(file)) if preparing else frozenset(),
         frozenset(name for file in files for name in _tried(file)),
+        frozenset(name for file in files for name in _device_objects(file)),
     )
 
 
@@ -196,6 +199,14 @@ def _key_of(target: ast.expr) -> Iterator[str]:
             yield name
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             yield name
+
+
+def _device_objects(file: ast.AST) -> Iterator[str]:
+    """Yield the names that are assigned a device: ``device = torch.device("cuda")``."""
+    for node in ast.walk(file):
+        match node:
+            case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"))):
+                yield from (each.id for each in node.targets if isinstance(each, ast.Name))
 
 
 def _tried(file: ast.AST) -> Iterator[str]:

@@ -129,6 +129,37 @@ def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkey
     assert all(finding.fixes for finding in found)
 
 
+EITHER = """\
+import sys
+
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+x = torch.ones(3, 4)
+if sys.argv[1:]:
+    model.cuda()
+MOVE
+model(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("move", "level"),
+    [
+        pytest.param("x = x.cuda()", Severity.ERROR, id="the-input-is-surely-on-the-accelerator"),
+        pytest.param("if sys.argv[2:]:\n    x = x.cuda()", Severity.LATENT, id="it-may-not-be-either"),
+    ],
+)
+def test_a_module_that_the_input_may_follow_is_latent(tmp_path, monkeypatch, move, level):
+    monkeypatch.chdir(tmp_path)
+    text = EITHER.replace("MOVE", move)
+    settings = Settings(root=".", severity=Severity.LATENT)
+    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    assert {finding.severity for finding in found if finding.code == "DEV204"} == {level}
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

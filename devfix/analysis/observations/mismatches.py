@@ -43,6 +43,7 @@ class DeviceMismatch:
         latent: the program does not call this code.
         takes_numbers: the operand on the CPU may also be a Python number.
         on_every_path: the operands are on different devices whatever path led here.
+        surely_on_accelerator: one of the operands is on the accelerator whatever path led here.
 
     """
 
@@ -54,6 +55,7 @@ class DeviceMismatch:
     latent: bool = False
     takes_numbers: bool = False
     on_every_path: bool = True
+    surely_on_accelerator: bool = True
 
     @property
     def partners(self) -> list[str]:

@@ -44,7 +44,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     is_device_count,
     with_several,
 )
-from devfix.models.flags import ACCELERATOR_FLAGS, CPU_FLAGS, MULTI_PROCESS_FLAGS
+from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
@@ -66,11 +66,9 @@ def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
     if symbol.startswith(UNNAMED):
         return None
     last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
-    if last in ACCELERATOR_FLAGS:
-        return True
-    if last in CPU_FLAGS or last in MULTI_PROCESS_FLAGS:
-        return multi_process and last in MULTI_PROCESS_FLAGS
-    return None
+    if last in MULTI_PROCESS_FLAGS:
+        return multi_process
+    return asks_for_accelerator(last)
 
 
 def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
@@ -111,9 +109,8 @@ def _named_flag(interp: Interpreter, test: ast.expr) -> bool | None:
     if not isinstance(test, (ast.Name, ast.Attribute)):
         return None
     last = (test.id if isinstance(test, ast.Name) else test.attr).lower().strip("_")
-    if (last in ACCELERATOR_FLAGS or last in CPU_FLAGS) and last != "is_cuda":  # a tensor's, or a function's
-        return (last in ACCELERATOR_FLAGS) is not interp.scenario.no_accelerator
-    return None
+    asks = asks_for_accelerator(last) if last != "is_cuda" else None  # that is a tensor's, or a function's
+    return None if asks is None else asks is not interp.scenario.no_accelerator
 
 
 def _is_switch(test: ast.expr, value: Value) -> bool:

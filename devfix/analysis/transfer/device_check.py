@@ -196,6 +196,7 @@ def check_same_device(
             interp.latent,
             takes_numbers,
             any(one.always_conflicts_with(other) for one in operands for other in operands),
+            any(one.devices == {ACCELERATOR} for one in operands),
         )
         is_excluded = _is_moved_on_condition(interp, found) or _is_told_apart(found)
         if not is_excluded and interp.observations.is_new(*_identity(found)):

@@ -571,3 +571,21 @@ def test_a_loss_refuses_more_arguments_than_it_has(met, loss, failing):
     assert met(program.replace(", lengths, lengths)", ")").replace(".long().cuda()", ".long()")) == (
         [] if loss == "nn.CTCLoss()" else ["loss(scores, torch.ones(2, 3).long())"]
     )
+
+
+@pytest.mark.parametrize("weight", ["bias_hh_l0", "weight_ih_l0_reverse", "weight_hh_l1"])
+def test_a_batch_follows_a_weight_of_a_recurrent_layer(met, weight):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.rnn = nn.LSTM(3, 4, 2, bidirectional=True)
+
+            def encode(self, x):
+                return self.rnn(x.cuda() if self.rnn.{weight}.is_cuda else x)
+
+        for model in (Net(), Net().cuda()):
+            model.encode(torch.ones(2, 1, 3))
+        """
+
+    assert met(program) == []

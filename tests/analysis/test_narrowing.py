@@ -282,3 +282,32 @@ def test_the_module_of_its_type_tells_a_tensor_from_an_array(met, test):
         """
 
     assert met(program) == []
+
+
+CONVERTED = """
+import numpy as np
+from library import read
+
+def convert(x):
+    if TEST:
+        return np.array(x)
+    return None
+
+for given in (torch.ones(2).cuda(), read(), 3):
+    convert(given)
+convert(torch.ones(2).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "count"),
+    [
+        ("np.isscalar(x)", 0),
+        ("'jax' in str(type(x))", 0),
+        ("'torch' in str(type(x))", 1),
+        ("not ('torch' in str(type(x)))", 0),
+        ("x is not None", 1),
+    ],
+)
+def test_the_name_of_a_type_tells_tensors_apart(analyse, test, count):
+    assert len(analyse(CONVERTED.replace("TEST", test)).host_accesses) == count

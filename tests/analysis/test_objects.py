@@ -263,3 +263,19 @@ def test_an_instance_of_a_plain_class_is_no_tuple(met):
     """
 
     assert met(program) == []
+
+
+OWN_HEAD = """
+from library import load
+model = load("name")
+BEFORE
+model.head = nn.Linear(3, 2)
+AFTER
+model(torch.ones(3).cuda())
+"""
+
+
+@pytest.mark.parametrize("move", ["model.cuda()", "model = model.to('cuda')"])
+def test_a_model_of_unknown_code_moves_the_head_that_it_got(met, move):
+    assert met(OWN_HEAD.replace("BEFORE", "pass").replace("AFTER", move)) == []
+    assert met(OWN_HEAD.replace("BEFORE", move).replace("AFTER", "pass")) == ["model(torch.ones(3).cuda())"]

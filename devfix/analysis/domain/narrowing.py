@@ -89,6 +89,18 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
             interp.bind(name, join(narrowed))
 
 
+def _narrow_name_of_type(interp: Interpreter, name: str, word: str, holds: bool) -> None:
+    """Narrow ``x`` by ``"torch" in str(type(x))``: a tensor where it holds, and none where it does not."""
+    value = interp.lookup(name)
+    names_tensor = word in "<class 'torch.Tensor'>"
+    if value is None or not (holds or names_tensor):
+        return
+    is_tensor = holds and names_tensor
+    kept = [option for option in alternatives(value) if is_known_tensor(interp, option) in (None, is_tensor)]
+    if kept and len(kept) < len(alternatives(value)):
+        interp.bind(name, join(kept))
+
+
 def _is_of_type(interp: Interpreter, value: Value, types: set[str]) -> bool:
     """Return whether a value certainly is of one of these types; a number is a ``float`` by convention."""
     if isinstance(value, TupleValue):
@@ -106,6 +118,8 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
     function = text_of(test.func).split(".")[-1]
     if function == "is_tensor":
         return {"Tensor"}
+    if function == "isscalar":  # of NumPy
+        return set(_SCALAR_TYPES)
     if len(test.args) != 2:
         return None
     if function == "hasattr" and isinstance(test.args[1], ast.Constant):
@@ -262,6 +276,13 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         ) if holds:
             same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
             _narrow_type(interp, ast.copy_location(same, test), holds)
+            return
+        case ast.Compare(
+            left=ast.Constant(value=str(word)),
+            ops=[ast.In()],
+            comparators=[ast.Call(func=ast.Name(id="str"), args=[ast.Call(func=ast.Name(id="type"), args=[subject])])],
+        ) if isinstance(subject, ast.Name):
+            _narrow_name_of_type(interp, subject.id, word, holds)
             return
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         equal = holds is isinstance(test.ops[0], ast.Eq)

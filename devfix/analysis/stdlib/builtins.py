@@ -16,6 +16,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     Const,
     DeviceValue,
+    External,
     IterableOf,
     Keywords,
     Number,
@@ -236,6 +237,9 @@ def _str(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
         return replace(value, text=True)
     if isinstance(value, Const):
         return Const(str(value.value))
+    options = alternatives(value)
+    if all(option in (External("torch.Tensor"), External("torch.nn.Parameter")) for option in options):
+        return join(Const(f"<class '{getattr(option, 'name', '')}'>") for option in options)  # of ``type(x)``
     return value if isinstance(value, Text) else Text(getattr(value, "symbol", ""))
 
 

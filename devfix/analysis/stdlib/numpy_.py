@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 
-from devfix.analysis.domain.values import NONE, Const, TupleValue, Unknown, Value
+from devfix.analysis.domain.values import NONE, Const, Tensor, TupleValue, Unknown, Value, alternatives
 
 __all__ = ["is_array", "is_of_numpy", "item", "operator_result", "result_of"]
 
@@ -67,6 +67,8 @@ def result_of(name: str, args: Sequence[Value], keywords: Mapping[str, Value], n
         return _array(node)
     if not _of_numpy(name):
         return None
+    if last == "isscalar" and args and all(map(_is_tensor, alternatives(args[0]))):
+        return Const(False)
     shaped = keywords.get("size", NONE) != NONE or (last in _DRAW_BY_SHAPE and bool(args))
     of_arrays = owner.startswith(_MARK) or any(is_array(value) for value in args)
     if last in _MAKE or last in _KEEP_DIMENSIONS or shaped or (of_arrays and last in _ELEMENTWISE | _SAME):
@@ -78,6 +80,10 @@ def result_of(name: str, args: Sequence[Value], keywords: Mapping[str, Value], n
         along = isinstance(axis, TupleValue) or (isinstance(axis, Const) and isinstance(axis.value, int))
         return _array(node) if along or keywords.get("keepdims") == Const(True) else _value(node)
     return None
+
+
+def _is_tensor(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.is_certain and not value.maybe_container
 
 
 def operator_result(left: Value, right: Value, node: ast.AST) -> Value | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import Module
@@ -38,6 +39,8 @@ _SIZES = frozenset(
     "in_features out_features in_channels out_channels num_features embedding_dim hidden_size num_classes "
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
 )
+# of layers, also of recurrent ones: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
+_PARAMETERS = re.compile(r"(?:weight|bias)(?:_(?:ih|hh)(?:_l\d+(?:_reverse)?)?)?")
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
 # and those that compute nothing with weights
@@ -84,7 +87,7 @@ class ModuleObject(Module):
             return DeviceValue(module_tree.weights_device(interp, pointer))
         if name == "dtype" and self.is_opaque:
             return DType()  # of models of Transformers and Diffusers
-        if name in ("weight", "bias") and self.weights and self.cls is None:
+        if _PARAMETERS.fullmatch(name) and self.weights and self.cls is None:
             return Tensor(self.device, (Origin("parameter", pointer.id),))
         if name in _SETTINGS and self.cls is None:
             return Const(True)  # PyTorch's defaults

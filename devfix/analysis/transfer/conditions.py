@@ -317,8 +317,10 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
             if any(word in item.value for word in _ACCELERATOR_NAMES):
                 return container.device != CPU if container.device.known else None
             return container.device == CPU if item.value == "cpu" and container.device.known else None
-        if isinstance(container, Const) and isinstance(container.value, str):
-            return item.value in container.value
+        texts = [option.value for option in alternatives(container) if isinstance(option, Const)]
+        if len(texts) == len(alternatives(container)) and all(isinstance(text, str) for text in texts):
+            found = {item.value in text for text in texts}
+            return found.pop() if len(found) == 1 else None
     items = _items(interp, container)
     if items and all(isinstance(each, External) for each in (*alternatives(item), *items)):
         outcomes = {each in items for each in alternatives(item)}  # ``type(x) in (list, tuple)``

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis import scenarios
-from devfix.analysis.domain.objects import HeapObject, Module, Opaque
+from devfix.analysis.domain.objects import HeapObject, Module, Opaque, module_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -56,6 +56,9 @@ class OpaqueObject(Opaque):
     ) -> Value:
         """Call a method: a move, one that only modules have, or any other."""
         if name in ("to", *MOVE_METHODS):
+            if any(module_at(interp, value) is not None for value in self.fields.values()):
+                module = self._become_module(interp, pointer)  # it moves what it got
+                return module.method(interp, pointer, name, args, keywords, node)
             return _move(interp, pointer, name, args, keywords, node)
         if name in _MODULE_ONLY_METHODS and not (name in _SWITCHES and _passes_data(args)):
             return self._become_module(interp, pointer).method(interp, pointer, name, args, keywords, node)

@@ -75,8 +75,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(observations, loading)
 
 
-# https://github.com/pytorch/pytorch/pull/4203
-_DEVICES = (0, 4)  # the first release that takes the name of a device
+_TEXTS = (0, 4)  # the first release that takes the name of a device: https://github.com/pytorch/pytorch/pull/4203
+_OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
 _STATE_USES = frozenset({"module", "buffer", "optimizer", "state", "object", "needs-cpu"})
@@ -118,7 +118,9 @@ def _finding(observations: Observations, loading: Loading) -> Finding:
     target, reason = target_of(observations, loading)
     fixes: tuple[Fix, ...] = ()
     if target is not None:
-        target = _in_release(target, observations.release)
+        target = _in_release(loading, target, observations.release)
+        reason = reason if target is not None else _OLD
+    if target is not None:
         fixes = (Fix(f"pass `map_location={target}`", (edit_of(loading, target),)),)
     uses = [(use.point, "used", _USE_NOTES.get(use.kind, "used here")) for use in loading.uses[:2]]
     return Finding(
@@ -175,14 +177,21 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     return '"cpu"', ""
 
 
-def _in_release(target: str, release: tuple[int, int] | None) -> str:
-    """Return a device as ``map_location`` in a release: before 0.4, it is a function."""
-    if release is None or release >= _DEVICES:
+def _in_release(loading: Loading, target: str, release: tuple[int, int] | None) -> str | None:
+    """Return a device as ``map_location`` in a release; ``None`` if it takes none that names the device.
+
+    Before 0.4, it is a function of the storage; 0.4.0 takes texts, but no ``torch.device``.
+    """
+    if release is None or release > _TEXTS:
         return target
-    if target == '"cpu"':
+    only_fills = bool(loading.uses) and all(use.kind in ("module", "state", "optimizer") for use in loading.uses)
+    is_text = target[:1] in "\"'f" and target[-1:] in "\"'"
+    if release == _TEXTS:
+        return target if is_text else '"cpu"' if only_fills else f"str({target})"
+    if target.strip("\"'") == "cpu" or only_fills:
         return "lambda storage, location: storage"
     index = _INDEXED.fullmatch(target)
-    return f"lambda storage, location: storage.cuda({index[1]})" if index else target
+    return f"lambda storage, location: storage.cuda({index[1]})" if index else None
 
 
 def _may_be_none(tree: SourceTree, index: str) -> bool:

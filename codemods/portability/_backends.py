@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from codemods.portability._declared_device import torch_import
 from codemods.portability._guards import is_guarded
@@ -39,6 +40,7 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
     """Yield the literals of a file that choose NCCL whatever the device is."""
     if "nccl" not in tree.text:
         return
+    spawned = list(_counts_of_spawned(tree))
     for node in sorted(_literals(tree), key=tree.span):
         if is_guarded(tree, node):
             continue
@@ -48,7 +50,13 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
         elif _sets_devices_later(tree, node):
             reason = "the program selects devices or forks later, which must precede the first query for CUDA"
         code = _CHOICE.format(literal=tree.source(node))
-        edits = (*added, ReplaceExpression(tree.path, tree.span(node), code), *_at_least_one_process(tree, node))
+        counts = [*_counts_of_group(tree, node), *spawned]
+        edits = (
+            *added,
+            ReplaceExpression(tree.path, tree.span(node), code),
+            *(ReplaceExpression(tree.path, tree.span(each), f"max({tree.source(each)}, 1)") for each in counts),
+        )
+        spawned = []
         fix = Fix("use Gloo without CUDA", edits)
         yield Backend(tree, node, None if reason else fix, reason)
 
@@ -86,14 +94,31 @@ def _kept_as(tree: SourceTree, node: ast.Constant) -> str:
     return ""
 
 
-def _at_least_one_process(tree: SourceTree, node: ast.Constant) -> Iterator[ReplaceExpression]:
-    """Yield the edit of a group that has as many processes as there are accelerators: without any, one."""
+def _counts_of_group(tree: SourceTree, node: ast.Constant) -> Iterator[ast.expr]:
+    """Yield the size of a group that has as many processes as there are accelerators: without any, it has one."""
     call = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.Call)), None)
     for keyword in call.keywords if call is not None else ():
         value = keyword.value
-        is_count = isinstance(value, ast.Call) and named(tree, value.func) == "torch.cuda.device_count"
-        if keyword.arg == "world_size" and is_count:
-            yield ReplaceExpression(tree.path, tree.span(value), f"max({tree.source(value)}, 1)")
+        if keyword.arg == "world_size" and _is_count(value, tree):
+            yield value
+
+
+def _counts_of_spawned(tree: SourceTree) -> Iterator[ast.expr]:
+    """Yield the counts of accelerators that a file starts as many processes as: ``spawn(work, nprocs=count)``."""
+    for node in tree.nodes:
+        if not isinstance(node, ast.Call) or named(tree, node.func) != "torch.multiprocessing.spawn":
+            continue
+        given = {each.arg: each.value for each in node.keywords}
+        number: ast.expr | None = given.get("nprocs", node.args[2] if node.args[2:] else None)
+        if _is_count(number, tree):
+            yield number
+        elif isinstance(number, (ast.Name, ast.Attribute)):
+            kept = [stmt for stmt in tree.nodes if isinstance(stmt, ast.Assign) and _is_count(stmt.value, tree)]
+            yield from (stmt.value for stmt in kept if [*map(ast.unparse, stmt.targets)] == [ast.unparse(number)])
+
+
+def _is_count(node: ast.expr | None, tree: SourceTree) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and named(tree, node.func) == "torch.cuda.device_count"
 
 
 def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:

@@ -96,9 +96,12 @@ def _run(request: Request, cache: Cache | None, told: Progress) -> tuple[View, b
             outcome, proof = prove_outcome(outcome, again, request.paths, request.proof, told)
     outcome = _with_problems(outcome, problems)
     if request.lists_settings and scope is None:
+        from devfix.cli.porting.releases import release_notes
         from devfix.cli.porting.settings import settings_notes
 
-        outcome = replace(outcome, notes=(*outcome.notes, *settings_notes(request.paths, files, settings, outcome)))
+        noted = settings_notes(request.paths, files, settings, outcome)
+        noted += release_notes(request.paths, settings, outcome)
+        outcome = replace(outcome, notes=(*outcome.notes, *noted))
     if request.baseline is not None:
         from devfix.cli.porting.baseline import held_to_baseline
 

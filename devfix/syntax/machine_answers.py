@@ -105,7 +105,7 @@ def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iter
     flows[_CONSTANT].update(given)
     flows[_FALSE].update(denied)
     unknown = (name[:-2] for name in flows if name.endswith("()"))
-    outside = [name for name in unknown if name not in parameters and name not in _GIVEN]
+    outside = [name for name in unknown if not {name, name.removeprefix(_NOT)} & {*parameters, *_GIVEN}]
     asked = {each for name in outside for each in flows[f"{name}()"] if _is_flag(each)}  # the function may ask
     for name in [name for name in flows if name.startswith(_NOT)]:
         flows[name.removeprefix(_NOT)].add(name)  # an answer stays one

@@ -45,6 +45,22 @@ def test_a_preview_exits_with_1_and_writes_nothing(option, port):
     assert ("+x = torch.rand(3).to(device)" in result.stdout) is (option == "--diff")
 
 
+@pytest.mark.parametrize(
+    ("readme", "options", "noted"),
+    [
+        ("Tested with PyTorch 0.3.1\n", (), True),
+        ("Tested with PyTorch 0.3.1\n", ("--target-torch", "2.4"), False),
+        ("Tested with PyTorch 1.0\n", (), False),
+    ],
+)
+def test_it_says_that_an_old_release_has_no_devices(port, tmp_path, readme, options, noted):
+    (tmp_path / "README.md").write_text(readme, encoding="utf-8")
+
+    result, _ = port("--diff", *options)
+
+    assert ("the edits require PyTorch 0.4, and the project names 0.3" in result.stderr) is noted
+
+
 def test_rules_are_not_selected(port):
     result, _ = port("--select", "DEV101")
 

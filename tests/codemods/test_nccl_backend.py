@@ -27,6 +27,28 @@ def test_the_backend_follows_what_is_available(repair):
 
 
 @pytest.mark.parametrize(
+    ("start", "counted"),
+    [
+        ("mp.spawn(work, nprocs=COUNT)\n", True),
+        ("number = COUNT\nmp.spawn(work, (number,), number)\n", True),
+        ("args.number = COUNT\nmp.spawn(work, nprocs=args.number)\n", True),
+        ("number = COUNT\nmp.spawn(work, nprocs=2)\n", False),
+    ],
+)
+def test_at_least_one_process_is_started(repair, start, counted):
+    text = (
+        HEAD
+        + 'import torch.multiprocessing as mp\n\n\ndef work(rank):\n    dist.init_process_group("nccl")\n\n\n'
+        + start
+    )
+    count = "torch.cuda.device_count()"
+
+    after = repair(CODE, text.replace("COUNT", count))
+
+    assert after == text.replace('"nccl"', CHOICE).replace("COUNT", f"max({count}, 1)" if counted else count)
+
+
+@pytest.mark.parametrize(
     ("before", "after"),
     [
         pytest.param('args.dist_backend = "nccl"\n', f"args.dist_backend = {CHOICE}\n", id="an-attribute"),

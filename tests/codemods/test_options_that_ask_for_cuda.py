@@ -245,3 +245,11 @@ def test_a_query_is_a_condition_whatever_its_branches_do(ported, test):
     )
 
     assert ported(text) == text
+
+
+@pytest.mark.parametrize(("given", "is_object"), [("torch.device(args.gpu)", True), ("args.gpu", False)])
+def test_a_device_is_never_equal_to_a_text(ported, given, is_object):
+    work = "def f(x, device):\n    if device != 'cpu':\n        x = x.cuda()\n    return x\n"
+    text = f"{work}device = {given}\nf(x, device)\n"
+
+    assert ("x = x.cuda()" in ported(text)) is not is_object

@@ -57,6 +57,7 @@ def test_what_a_machine_answers_may_decide_a_flag(text):
         ("gpu = None", False, False),
         ("gpu = ''", False, False),
         ("gpu = parser.parse_args()", False, False),
+        ("if not os.path.exists(path):\n    gpu = True", True, False),
         ("parser.add_argument('--gpu', default=1)\ngpu = args.gpu", True, False),
         ("parser.add_argument('--gpu', action='store_true')\ngpu = args.gpu", False, True),
         ("parser.add_argument('--gpu', action='store_false')\ngpu = args.gpu", True, False),

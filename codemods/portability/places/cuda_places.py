@@ -78,6 +78,8 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             named(tree, func) == _SYNCHRONIZED
         ):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
+        case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if receivers.has_own_cuda(receiver):
+            return None  # the places are in the method
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call() if (like := tensor_of_index(tree, node)) and _is_device_argument(

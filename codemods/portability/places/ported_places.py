@@ -101,7 +101,18 @@ def _is_early(place: CudaPlace, *, is_library: bool) -> bool:
     kinds = (ast.arguments,) if place.kind == Kind.MOVE else (ast.Assign, ast.AnnAssign, ast.arguments)
     if place.reason or not is_named or not isinstance(outer, kinds):
         return False
-    return _asks_early(place, is_library=is_library)
+    return _asks_early(place, is_library=is_library) or (_is_setting(outer) and _another_prepares(tree))
+
+
+def _is_setting(stmt: ast.AST) -> bool:
+    """Return whether an assignment keeps the device in what other files read: ``args.device = "cuda"``."""
+    targets = stmt.targets if isinstance(stmt, ast.Assign) else []
+    owners = [target.value for target in targets if isinstance(target, ast.Attribute)]
+    return any(not (isinstance(owner, ast.Name) and owner.id == "self") for owner in owners)
+
+
+def _another_prepares(tree: SourceTree) -> bool:
+    return project_flags.current().preparing > prepares_devices(tree)
 
 
 def _asks_early(place: CudaPlace, *, is_library: bool) -> bool:

@@ -11,7 +11,7 @@ from codemods.portability._declared_device import Declarations, declare, torch_i
 from codemods.portability._device_choice import accelerator_query, device_choice
 from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_place import CudaPlace, Kind
-from codemods.portability.places.cuda_places import is_computed_cuda
+from codemods.portability.places.literals import is_computed_cuda
 from devfix.analysis import Observations
 from devfix.model import Edit, InsertStatement, ReplaceExpression, ReplaceStatement, Where
 from devfix.syntax.tree import SourceTree

@@ -253,3 +253,15 @@ def test_a_device_is_never_equal_to_a_text(ported, given, is_object):
     text = f"{work}device = {given}\nf(x, device)\n"
 
     assert ("x = x.cuda()" in ported(text)) is not is_object
+
+
+@pytest.mark.parametrize("test", ["index > -1", "index >= 0", "index != -1"])
+@pytest.mark.parametrize("made", ['f"cuda:{index}"', '"cuda:{}".format(index)', '"cuda:" + str(index)'])
+def test_a_device_that_its_index_chooses_is_ported(ported, test, made):
+    text = f"index = load(args)[0]\ndevice = torch.device(CHOICE if {test} else 'cpu')\n"
+    choice = f'({made} if torch.cuda.is_available() else "cpu")'
+
+    assert ported(text.replace("CHOICE", made)) == text.replace("CHOICE", choice)
+    for other in ("other > -1", "index == 0", "index > 0"):
+        unchanged = text.replace("CHOICE", made).replace(test, other)
+        assert ported(unchanged) == unchanged

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from codemods.portability._cuda_calls import can_be_conditional
 from codemods.portability._torch_names import named, prints
 from codemods.portability.places.cuda_place import CudaPlace, Kind
-from codemods.portability.places.cuda_places import is_computed_cuda
 from codemods.portability.places.cuda_requirements import DEFAULT_TYPE, requirement
+from codemods.portability.places.literals import is_computed_cuda
 from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 

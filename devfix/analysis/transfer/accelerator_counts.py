@@ -21,6 +21,7 @@ __all__ = [
     "compare_order",
     "counts_accelerators",
     "is_device_count",
+    "lists_accelerators",
     "with_several",
 ]
 
@@ -29,8 +30,13 @@ def is_device_count(interp: Interpreter, node: ast.expr) -> bool:
     """Return whether an expression is a number of accelerators: ``num_gpus``, ``args.n_gpu``, ``len(opt.gpu_ids)``."""
     match node:
         case ast.Call(func=ast.Name("len"), args=[ast.Name() | ast.Attribute() as listed]):
-            return _last_part(listed) in DEVICE_LISTS and not _is_empty(interp, interp.evaluate(listed))
+            return lists_accelerators(interp, listed)
     return _last_part(node) in DEVICE_COUNTS
+
+
+def lists_accelerators(interp: Interpreter, node: ast.expr) -> bool:
+    """Return whether an expression is a list of accelerators that may have items: ``opt.gpu_ids``."""
+    return _last_part(node) in DEVICE_LISTS and not _is_empty(interp, interp.evaluate(node))
 
 
 def _is_empty(interp: Interpreter, value: Value) -> bool:

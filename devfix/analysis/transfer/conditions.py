@@ -42,6 +42,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     compare_order,
     counts_accelerators,
     is_device_count,
+    lists_accelerators,
     with_several,
 )
 from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator
@@ -93,7 +94,8 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
     else:
         value = interp.evaluate(test)
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
-        if outcome is None and (counts_accelerators(test) or is_device_count(interp, test)):
+        is_number = counts_accelerators(test) or is_device_count(interp, test)
+        if outcome is None and (is_number or lists_accelerators(interp, test)):
             outcome = not interp.scenario.no_accelerator
     if outcome is not None:
         return outcome

@@ -159,14 +159,6 @@ class Program:
                 self._modules[key] = None
         return self._modules[key]
 
-    def tree(self, path: str) -> SourceTree | None:
-        """Return the tree of a file that need not belong to the program; ``None`` if it cannot be read or parsed."""
-        text = self._read(path)
-        try:
-            return None if text is None else self._parse(path, text)
-        except SyntaxError:
-            return None
-
     def trees(self) -> list[SourceTree]:
         """Return the trees of the files loaded so far."""
         return [module.tree for module in self._modules.values() if module is not None]

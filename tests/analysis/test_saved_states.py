@@ -25,6 +25,8 @@ ON_CPU = {
     "        state[key] = state[key].to(torch.device('cpu'))\n    torch.save(state, path)",
     "beside-the-optimizer": "kept = {'model': model.cpu().state_dict(), 'adam': optimizer.state_dict()}\n"
     "    torch.save(kept, path)",
+    "assigned": "model = model.cpu()\n    torch.save(model.state_dict(), path)",
+    "by-keyword": "model.to(device='cpu')\n    torch.save(model.state_dict(), path)",
     "copied": "torch.save(copy.deepcopy(model).cpu().state_dict(), path)",
 }
 ANYWHERE = {
@@ -34,9 +36,23 @@ ANYWHERE = {
     "one-of-two": "torch.save({'a': model.cpu().state_dict(), 'b': other.state_dict()}, path)",
     "another-moves": "loss.cpu()\n    torch.save(model.state_dict(), path)",
     "made-elsewhere": "torch.save(checkpoint_of(model), path)",
-    "moved-later": "torch.save(model.state_dict(), path)\n    other.cpu()",
+    "moved-later": "torch.save(model.state_dict(), path)\n    model.cpu()",
+    "moved-back": "model.cpu()\n    show(model)\n    model.cuda()\n    torch.save(model.state_dict(), path)",
+    "moved-on-one-path": "if small:\n        model.cpu()\n    torch.save(model.state_dict(), path)",
+    "to-the-best-device": "model.to('cuda' if torch.cuda.is_available() else 'cpu')\n"
+    "    torch.save(model.state_dict(), path)",
+    "assigned-to-the-device": "model = model.to(device)\n    torch.save(model.state_dict(), path)",
+    "beside-a-loss": "torch.save(dict(model=model.state_dict(), loss=loss.cpu()), path)",
+    "beside-an-entry": "kept = {'model': model.state_dict()}\n    kept['loss'] = loss.cpu()\n"
+    "    torch.save(kept, path)",
+    "an-argument-moves": "self.log('loss', loss.cpu())\n    torch.save(self.model.state_dict(), path)",
+    "some-values": "torch.save({k: v.cpu() if k == 'n' else v for k, v in model.state_dict().items()}, path)",
+    "almost-an-optimizer": "torch.save(optimal.state_dict(), path)",
+    "a-parameter": "torch.save({'net': path}, 'x')",
 }
 NOTHING = {
+    "what-a-module-computes": "out = model(path)\n    torch.save(out.cpu(), path)",
+    "features": "torch.save({'preds': model(path).detach().cpu()}, path)",
     "optimizer": "torch.save(optimizer.state_dict(), path)",
     "json": "json.save(model.state_dict(), path)",
     "numbers": "torch.save({'epoch': 3, 'best': best}, path)",
@@ -67,6 +83,11 @@ def test_a_file_that_names_no_device_saves_what_it_is_given():
     assert found("torch.save(model, path)", "import torch\n\n") == {Saved.ANYWHERE}
 
 
+def test_a_name_of_the_function_is_followed():
+    head = HEAD.replace("import torch", "import torch\nfrom torch import save")
+    assert found("save(model.state_dict(), path)", head) == {Saved.ANYWHERE}
+
+
 def test_a_name_of_torch_is_followed():
     assert found("t.save(model.cpu(), path)", HEAD.replace("import torch", "import torch as t")) == {Saved.ON_CPU}
 
@@ -80,6 +101,9 @@ def test_a_name_of_torch_is_followed():
         pytest.param({"../train.py": ON_CPU["state"]}, True, id="above"),
         pytest.param({"train.py": ANYWHERE["state"], "../other.py": ON_CPU["state"]}, False, id="the-nearest-decides"),
         pytest.param({"train.py": "print(model)"}, False, id="nobody-saves"),
+        pytest.param({"tests/test_saving.py": ON_CPU["state"]}, False, id="a-test"),
+        pytest.param({"test_saving.py": ON_CPU["state"], "train.py": ANYWHERE["state"]}, False, id="beside-a-test"),
+        pytest.param({f"a{i}/b.py": ON_CPU["state"] for i in range(80)}, False, id="too-many-folders"),
         pytest.param({"broken.py": ON_CPU["state"] + "("}, False, id="not-parsed"),
     ],
 )

@@ -10,6 +10,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, object_at
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -43,6 +44,8 @@ def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     backend = args[0] if args else keywords.get("backend", NONE)
     interp.observations.is_distributed = True
     named = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
+    if named == "nccl" and interp.scenario.no_accelerator:
+        raise Unreachable  # it finds no accelerator
     interp.now.set_runtime(backends=frozenset({named}))
     return NONE
 
@@ -98,7 +101,9 @@ def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
 
 
 def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.cuda.set_device``: set the current device."""
+    """``torch.cuda.set_device``: set the current device; without an accelerator, the program ends here."""
+    if interp.scenario.no_accelerator:
+        raise Unreachable
     if args or "device" in keywords:
         devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:

@@ -1,7 +1,6 @@
-"""Files of a project that save the states of modules: whether all of them move the weights to the CPU before.
+"""Whether a project moves the weights that it saves to the CPU: they are restored to the CPU wherever it loads them.
 
-Such checkpoints are restored to the CPU wherever they are loaded.  What a program saves is mostly loaded by another
-one, so the files beside it are read, too.
+The weights that a program loads are mostly saved by another program, so the files beside it are read, too.
 """
 
 from __future__ import annotations
@@ -9,8 +8,10 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterator
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.syntax.bindings import parameters
@@ -21,23 +22,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Saved", "saved_states", "saves_on_cpu"]
 
-MOST_FILES = 300  # of a folder whose files are read
-MOST_DEPTH = 6  # of names that hold each other
+MOST_FILES = 300  # Python files that are read
+MOST_FOLDERS = 60
+MOST_NAMES = 2_000  # in one folder; one with more holds data
+MOST_DEPTH = 8  # of names and containers that hold each other
 
-_SAVES = re.compile(r"\bimport\s+torch\b[\s\S]*\.save\(")
+_NOT_SEARCHED = frozenset("tests test venv env node_modules site-packages build dist __pycache__".split())
+_IS_TEST = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 _DEVICES = re.compile(r"cuda|device|\.to\(")
-_STATES = ("state_dict", "named_parameters", "parameters", "named_buffers")
-_STATE_OF_TRAINING = re.compile("optim|sched|scaler", re.IGNORECASE)  # what is not loaded to use a module
-_CONTAINERS = (ast.Dict, ast.Tuple, ast.List)
+_OF_TRAINING = re.compile(r"optimi[sz]er|(?:^|_)(?:optim?|sched|scheduler|scaler)s?(?:_|\d|$)", re.IGNORECASE)
+_WEIGHTS = re.compile(r"model|net|state|weight|param|module|encoder|decoder|generator|critic|policy", re.IGNORECASE)
+_USES_OF_MODULES = frozenset("state_dict named_parameters parameters train eval load_state_dict".split())
 _SAME_WEIGHTS = frozenset("eval train float half double items values copy state_dict".split())
+_MOVES = ("to", "cpu", "cuda")
 _REBUILDS = frozenset({"dict", "OrderedDict", "list", "deepcopy", "copy"})
 
 
 class Saved(Enum):
-    """Where the weights are that a program saves."""
+    """The device of the weights that a program saves."""
 
     ON_CPU = "moved to the CPU before"
-    ANYWHERE = "on the device of the program"
+    ANYWHERE = "on the device of the program, or unknown"
 
 
 def saves_on_cpu(program: Program) -> bool:
@@ -46,171 +51,268 @@ def saves_on_cpu(program: Program) -> bool:
     The nearest folder that saves any decides: that of the entry script with its subfolders, or one above it.
     """
     for folder in program.roots:
-        found = {saved for tree in _trees_that_save(program, folder) for saved in saved_states(tree)}
+        found: set[Saved] = set()
+        for path in _python_files(program, folder):
+            text = program.text(path)
+            if text is not None and ".save(" in text and "torch" in text:
+                found |= _saved_in(text)
+            if Saved.ANYWHERE in found:
+                return False
         if found:
-            return found == {Saved.ON_CPU}
+            return True
     return False
 
 
-def _trees_that_save(program: Program, folder: str) -> Iterator[SourceTree]:
-    for path in _python_files(program, folder):
-        text = program.text(path)
-        if text is not None and ".save(" in text and _SAVES.search(text):
-            tree = program.tree(path)
-            if tree is not None:
-                yield tree
-
-
 def _python_files(program: Program, folder: str) -> list[str]:
-    """Return the files of a folder and of its subfolders; none if they are too many."""
+    """Return the files of a folder and of its subfolders, without tests; none if they are too many."""
     found: list[str] = []
-    pending = [folder]
-    while pending and len(found) <= MOST_FILES:
+    pending, searched = [folder], 0
+    while pending:
         inner = pending.pop()
-        for name in sorted(program.names(inner)):
-            path = os.path.join(inner, name)
-            if name.endswith(".py"):
-                found.append(path)
-            elif "." not in name and os.path.isdir(path) and not os.path.islink(path):
-                pending.append(path)
-    return found if len(found) <= MOST_FILES else []
+        searched += 1
+        names = program.names(inner)
+        found += [os.path.join(inner, name) for name in sorted(names) if _is_searched(name)]
+        if len(found) > MOST_FILES or searched > MOST_FOLDERS:
+            return []
+        if len(names) <= MOST_NAMES:
+            paths = (os.path.join(inner, name) for name in names - _NOT_SEARCHED if "." not in name)
+            pending += [path for path in paths if os.path.isdir(path) and not os.path.islink(path)]
+    return found
 
 
-def saved_states(tree: SourceTree) -> set[Saved]:
-    """Return where the states of modules are that a file saves with ``torch.save``; empty if it saves none.
+def _is_searched(name: str) -> bool:
+    return name.endswith(".py") and _IS_TEST.fullmatch(name) is None
 
-    A file that names no device converts weights, or saves data; what its functions are given may be anywhere.
+
+@lru_cache(maxsize=1024)
+def _saved_in(text: str) -> frozenset[Saved]:
+    try:
+        return saved_states(SourceTree("", text))
+    except SyntaxError:
+        return frozenset()
+
+
+def saved_states(tree: SourceTree) -> frozenset[Saved]:
+    """Return the devices of the weights that a file saves with ``torch.save``; empty if it saves none.
+
+    A file that names no device converts weights, or saves data; its functions may be given values on any device.
     """
-    names = _names_of_torch(tree)
-    saves = [node for node in tree.nodes if isinstance(node, ast.Call) and _is_save(node, names) and node.args]
+    saves = list(_saves(tree))
     if not _DEVICES.search(tree.text):
         saves = [call for call in saves if text_of(call.args[0]) in parameters(tree.function(call))]
-    return {saved for call in saves for saved in _States(tree, call).of(call.args[0])}
+    modules = frozenset(
+        text_of(node.value) for node in tree.nodes if isinstance(node, ast.Attribute) and node.attr in _USES_OF_MODULES
+    )
+    functions: dict[ast.AST, _Function] = {}
+    found: set[Saved] = set()
+    for call in saves:
+        function = tree.function(call)
+        known = functions.setdefault(function, _Function(function))
+        found |= _Values(tree, known, modules, call).devices_of(call.args[0])
+    return frozenset(found)
 
 
-def _names_of_torch(tree: SourceTree) -> set[str]:
-    imports = [alias for node in tree.nodes if isinstance(node, ast.Import) for alias in node.names]
-    return {alias.asname or alias.name for alias in imports if alias.name == "torch"}
+def _saves(tree: SourceTree) -> Iterator[ast.Call]:
+    modules, functions = {"torch"}, set[str]()
+    for node in tree.nodes:
+        if isinstance(node, ast.Import):
+            modules |= {alias.asname for alias in node.names if alias.name == "torch" and alias.asname}
+        elif isinstance(node, ast.ImportFrom) and node.module == "torch":
+            functions |= {alias.asname or alias.name for alias in node.names if alias.name == "save"}
+    for node in tree.nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(attr="save", value=module), args=[_, *_]) if text_of(module) in modules:
+                yield node
+            case ast.Call(func=ast.Name(id=name), args=[_, *_]) if name in functions:
+                yield node
 
 
-def _is_save(call: ast.Call, names: set[str]) -> bool:
-    function = call.func
-    return isinstance(function, ast.Attribute) and function.attr == "save" and text_of(function.value) in names
+class _Function:
+    """What a function binds and moves, by the names."""
+
+    def __init__(self, node: ast.AST) -> None:
+        self.bindings: dict[str, list[ast.Assign]] = defaultdict(list)
+        self.entries: dict[str, list[ast.Assign]] = defaultdict(list)
+        self.moves: dict[str, list[ast.Call]] = defaultdict(list)
+        for each in walk(node):
+            match each:
+                case ast.Assign(targets=[ast.Subscript(value=holder)]):
+                    self.entries[text_of(holder)].append(each)
+                case ast.Assign(targets=[target]):
+                    self.bindings[text_of(target)].append(each)
+                case ast.Expr(value=ast.Call(func=ast.Attribute()) as call) if _last_move(call) is not None:
+                    self.moves[_receiver(call)].append(call)
 
 
-class _States:
-    """The states of modules in an expression of the function that saves it."""
+class _Values:
+    """The weights in the value that a call saves."""
 
-    def __init__(self, tree: SourceTree, save: ast.Call) -> None:
+    def __init__(self, tree: SourceTree, function: _Function, modules: frozenset[str], save: ast.Call) -> None:
         self._tree = tree
-        self._nodes = walk(tree.function(save))
+        self._function = function
+        self._modules = modules
         self._save = save
+        self._around = set(tree.ancestors(save))
 
-    def of(self, node: ast.expr, depth: int = 0) -> set[Saved]:
-        """Return where the states are that a value holds."""
-        if depth > MOST_DEPTH or (not isinstance(node, _CONTAINERS) and _STATE_OF_TRAINING.search(text_of(node))):
-            return set()
+    def devices_of(self, node: ast.expr, depth: int = 0) -> set[Saved]:
+        """Return the devices of the weights in a value; empty if it holds none."""
+        if depth > MOST_DEPTH:
+            return {Saved.ANYWHERE}
         match node:
             case ast.Constant():
                 return set()
-            case ast.Dict(values=values) | ast.Tuple(elts=values) | ast.List(elts=values):
-                return {saved for value in values for saved in self._entry(value, depth + 1)}
-            case ast.DictComp(value=item, generators=loops):
-                return {Saved.ON_CPU} if _moves_to_cpu(item) else self.of(loops[0].iter, depth + 1)
-            case ast.ListComp(elt=item, generators=loops) | ast.GeneratorExp(elt=item, generators=loops):
-                return {Saved.ON_CPU} if _moves_to_cpu(item) else self.of(loops[0].iter, depth + 1)
+            case ast.Dict(keys=keys, values=values):
+                pairs = zip(keys, values, strict=True)
+                return self._all([self._entry(text_of(key) if key else "**", value, depth) for key, value in pairs])
+            case ast.Tuple(elts=values) | ast.List(elts=values):
+                return self._all([self._entry("", value, depth) for value in values])
+            case ast.DictComp(value=item, generators=[loop]):
+                return self._items(item, loop.iter, depth)
+            case ast.ListComp(elt=item, generators=[loop]) | ast.GeneratorExp(elt=item, generators=[loop]):
+                return self._items(item.elts[-1] if isinstance(item, (ast.Tuple, ast.List)) else item, loop.iter, depth)
             case ast.IfExp(body=body, orelse=orelse):
-                return self.of(body, depth + 1) | self.of(orelse, depth + 1)
+                return self.devices_of(body, depth + 1) | self.devices_of(orelse, depth + 1)
             case ast.Call():
                 return self._of_call(node, depth)
             case ast.Name() | ast.Attribute():
                 return self._of_name(node, depth)
         return {Saved.ANYWHERE}
 
-    def _entry(self, node: ast.expr, depth: int) -> set[Saved]:
-        """Return where the states are in an entry of a dictionary; numbers and settings hold none."""
-        is_name = isinstance(node, (ast.Name, ast.Attribute))
-        is_state = any(isinstance(inner, ast.Call) for inner in ast.walk(node)) or (is_name and self._is_module(node))
-        return self.of(node, depth) if is_state or (is_name and self._bindings(text_of(node))) else set()
+    @staticmethod
+    def _all(found: list[set[Saved]]) -> set[Saved]:
+        return set().union(*found)
+
+    def _entry(self, key: str, node: ast.expr, depth: int) -> set[Saved]:
+        """Return the devices of the weights in an entry; numbers, settings and the state of training hold none."""
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            name = text_of(node)
+            is_known = name in self._modules or name in self._function.bindings or key == "**"
+            if not is_known and not _WEIGHTS.search(key + name):
+                return set()
+            if not is_known and _OF_TRAINING.search(name):
+                return set()
+        return self.devices_of(node, depth + 1)
+
+    def _items(self, item: ast.expr, source: ast.expr, depth: int) -> set[Saved]:
+        """Return the devices of the items that a comprehension makes of the entries of a state."""
+        held = self.devices_of(source, depth + 1)
+        return {Saved.ON_CPU} if held and _goes_to_cpu(item) else held
 
     def _of_call(self, node: ast.Call, depth: int) -> set[Saved]:
-        if _moves_to_cpu(node):
-            return {Saved.ON_CPU}
         function = node.func
-        if isinstance(function, ast.Attribute) and function.attr in _SAME_WEIGHTS:
-            return self.of(function.value, depth + 1)
-        if text_of(function).split(".")[-1] in _REBUILDS and node.args:
-            return self.of(node.args[0], depth + 1)
-        keywords = [keyword.value for keyword in node.keywords]
-        if text_of(function) == "dict":
-            return {saved for value in keywords for saved in self._entry(value, depth + 1)}
+        if text_of(function).split(".")[-1] in _REBUILDS and (node.args or node.keywords):
+            kept = [self.devices_of(argument, depth + 1) for argument in node.args[:1]]
+            return self._all([*kept, *(self._entry(str(each.arg), each.value, depth) for each in node.keywords)])
+        if not isinstance(function, ast.Attribute):
+            return {Saved.ANYWHERE}
+        if function.attr in _MOVES:
+            if not self._holds_weights(function.value):
+                return set()  # data
+            return {Saved.ON_CPU} if _goes_to_cpu(node) else {Saved.ANYWHERE}
+        if function.attr == "state_dict" and _OF_TRAINING.search(_receiver(node).rpartition(".")[2]):
+            return set()
+        if function.attr in _SAME_WEIGHTS:
+            found = self.devices_of(function.value, depth + 1)
+            return found or ({Saved.ANYWHERE} if function.attr == "state_dict" else set())
         return {Saved.ANYWHERE}
+
+    def _holds_weights(self, node: ast.expr) -> bool:
+        """Return whether a moved value is a module or its state: not what a module computes."""
+        while isinstance(node, ast.Call):
+            name = text_of(node.func).rpartition(".")[2]
+            if name in _REBUILDS or name == "state_dict":
+                return True
+            if not isinstance(node.func, ast.Attribute):
+                return False
+            node = node.func.value
+        return text_of(node) in self._modules or bool(_WEIGHTS.search(text_of(node)))
 
     def _of_name(self, node: ast.expr, depth: int) -> set[Saved]:
         name = text_of(node)
-        if self._is_moved_here(name):
+        if self._moves_entries(name):
             return {Saved.ON_CPU}
+        steps = [*self._function.bindings.get(name, ()), *self._function.entries.get(name, ()), *self._moves_of(name)]
+        steps = sorted((step for step in steps if step.lineno < self._save.lineno), key=lambda step: step.lineno)
         found: set[Saved] = set()
-        bindings = self._bindings(name)
-        for value in bindings:
-            found |= self.of(value, depth + 1) if name not in _names_in(value) else set()
-        return found if bindings else {Saved.ANYWHERE}
+        is_known = False
+        for step in steps:
+            if isinstance(step, ast.Call):
+                place = {Saved.ON_CPU} if _goes_to_cpu(step) and self._always_precedes(step) else {Saved.ANYWHERE}
+            elif isinstance(step.targets[0], ast.Subscript):
+                found |= self._entry(text_of(step.targets[0].slice), step.value, depth)
+                continue
+            elif name in _names_in(step.value):
+                place = self._moved_itself(step)
+                if not place:
+                    continue
+            else:
+                place = self.devices_of(step.value, depth + 1)
+            found = place if self._always_precedes(step) else found | place
+            is_known = True
+        return found if is_known or found else {Saved.ANYWHERE}
 
-    def _is_moved_here(self, name: str) -> bool:
-        """Return whether the function moves what a name holds, all its entries, or what it is a part of."""
-        for node in self._nodes:
-            match node:
-                case ast.Expr(value=ast.Call() as call) if _moves_to_cpu(call):
-                    moved = _receiver(call)
-                    if moved == name or name.startswith(moved + "."):
-                        return True
-                case ast.Assign(targets=[ast.Subscript(value=holder)], value=value) if text_of(holder) == name:
-                    if _moves_to_cpu(value):
-                        return True
+    def _moved_itself(self, step: ast.Assign) -> set[Saved]:
+        """Return where ``model = model.cpu()`` leaves a name; empty if it is not moved."""
+        if not isinstance(step.value, ast.Call) or _last_move(step.value) is None:
+            return set()
+        return {Saved.ON_CPU} if _goes_to_cpu(step.value) else {Saved.ANYWHERE}
+
+    def _moves_of(self, name: str) -> list[ast.Call]:
+        """Return the moves of what a name holds, or of what it is a part of."""
+        parts = name.split(".")
+        names = [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
+        return [call for each in names for call in self._function.moves.get(each, ())]
+
+    def _moves_entries(self, name: str) -> bool:
+        """Return whether a loop over a state moves its entries: ``for key in state: state[key] = state[key].cpu()``."""
+        for step in self._function.entries.get(name, ()):
+            loops = [each for each in self._tree.ancestors(step) if isinstance(each, ast.For)]
+            is_of_state = any(name in _names_in(loop.iter) for loop in loops)
+            if is_of_state and _goes_to_cpu(step.value) and step.lineno < self._save.lineno:
+                return True
         return False
 
-    def _bindings(self, name: str) -> list[ast.expr]:
-        """Return the values that the function gives a name, or an entry of it, before it saves."""
-        found: list[ast.expr] = []
-        for node in self._nodes:
-            if not isinstance(node, ast.Assign) or node.lineno > self._save.lineno:
-                continue
-            for target in node.targets:
-                holder = target.value if isinstance(target, ast.Subscript) else target
-                if text_of(holder) == name:
-                    found.append(node.value)
-        return found
-
-    def _is_module(self, node: ast.expr) -> bool:
-        """Return whether the file uses a name as a module."""
-        name = text_of(node)
-        return any(
-            isinstance(each, ast.Attribute)
-            and each.attr in (*_STATES, "train", "eval", "load_state_dict")
-            and text_of(each.value) == name
-            for each in self._tree.nodes
-        )
+    def _always_precedes(self, node: ast.AST) -> bool:
+        """Return whether the save is not reached without a statement: no condition is around it alone."""
+        branches = (ast.If, ast.For, ast.While, ast.Try, ast.IfExp)
+        return all(each in self._around for each in self._tree.ancestors(node) if isinstance(each, branches))
 
 
-def _moves_to_cpu(node: ast.AST) -> bool:
-    """Return whether an expression contains ``x.cpu()`` or ``x.to("cpu")``."""
-    return any(
-        isinstance(inner, ast.Call)
-        and isinstance(inner.func, ast.Attribute)
-        and (
-            inner.func.attr == "cpu"
-            or (inner.func.attr == "to" and any("cpu" in text_of(argument) for argument in inner.args))
-        )
-        for inner in ast.walk(node)
-    )
+def _last_move(node: ast.expr) -> ast.Call | None:
+    """Return the outermost move in a chain of calls: ``x.cuda().cpu()`` of ``x.cuda().cpu().eval()``."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _MOVES:
+            return node
+        node = node.func.value
+    return None
+
+
+def _goes_to_cpu(node: ast.expr) -> bool:
+    """Return whether the last move of a chain is ``cpu()`` or ``to("cpu")``, on each side of a choice."""
+    if isinstance(node, ast.IfExp):
+        return _goes_to_cpu(node.body) and _goes_to_cpu(node.orelse)
+    move = _last_move(node)
+    if move is None or not isinstance(move.func, ast.Attribute):
+        return False
+    if move.func.attr == "cpu":
+        return True
+    given = [*move.args[:1], *(each.value for each in move.keywords if each.arg == "device")]
+    return any(text_of(each).strip("'\"") == "cpu" or _is_cpu(each) for each in given)
+
+
+def _is_cpu(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value="cpu")]):
+            return True
+    return False
 
 
 def _receiver(node: ast.expr) -> str:
-    """Return the name whose methods are called: ``model`` of ``model.eval().cpu()``."""
+    """Return the name at the start of a chain of calls: ``model.net`` of ``model.net.eval().cpu()``."""
     while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         node = node.func.value
     return text_of(node)
 
 
-def _names_in(node: ast.AST) -> Iterable[str]:
-    return {text_of(inner) for inner in ast.walk(node) if isinstance(inner, (ast.Name, ast.Attribute))}
+def _names_in(node: ast.AST) -> set[str]:
+    return {text_of(inner) for inner in walk(node) if isinstance(inner, (ast.Name, ast.Attribute))}

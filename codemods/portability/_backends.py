@@ -56,7 +56,7 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
             ReplaceExpression(tree.path, tree.span(node), code),
             *(ReplaceExpression(tree.path, tree.span(each), f"max({tree.source(each)}, 1)") for each in counts),
         )
-        spawned = []
+        spawned = [] if not reason else spawned
         fix = Fix("use Gloo without CUDA", edits)
         yield Backend(tree, node, None if reason else fix, reason)
 
@@ -104,17 +104,35 @@ def _counts_of_group(tree: SourceTree, node: ast.Constant) -> Iterator[ast.expr]
 
 
 def _counts_of_spawned(tree: SourceTree) -> Iterator[ast.expr]:
-    """Yield the counts of accelerators that a file starts as many processes as: ``spawn(work, nprocs=count)``."""
+    """Yield the numbers of processes that a file starts, if they are the numbers of accelerators.
+
+    ``spawn(work, nprocs=torch.cuda.device_count())``, and ``nprocs=count`` of a name that keeps it.
+    """
     for node in tree.nodes:
         if not isinstance(node, ast.Call) or named(tree, node.func) != "torch.multiprocessing.spawn":
             continue
         given = {each.arg: each.value for each in node.keywords}
         number: ast.expr | None = given.get("nprocs", node.args[2] if node.args[2:] else None)
-        if _is_count(number, tree):
+        if number is None:
+            continue
+        name = ast.unparse(number)
+        kept = [
+            stmt
+            for stmt in tree.nodes
+            if isinstance(stmt, ast.Assign)
+            and _is_count(stmt.value, tree)
+            and [*map(ast.unparse, stmt.targets)] == [name]
+        ]
+        if len(kept) == 1 and tree.function(kept[0]) is tree.function(node) and not _is_tested(tree, name):
+            yield kept[0].value  # other numbers are made of it
+        elif kept or _is_count(number, tree):
             yield number
-        elif isinstance(number, (ast.Name, ast.Attribute)):
-            kept = [stmt for stmt in tree.nodes if isinstance(stmt, ast.Assign) and _is_count(stmt.value, tree)]
-            yield from (stmt.value for stmt in kept if [*map(ast.unparse, stmt.targets)] == [ast.unparse(number)])
+
+
+def _is_tested(tree: SourceTree, name: str) -> bool:
+    """Return whether a file tests a number: the program may have a path for no accelerator."""
+    tests = (node.test for node in tree.nodes if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
+    return any(ast.unparse(inner) == name for test in tests for inner in ast.walk(test))
 
 
 def _is_count(node: ast.expr | None, tree: SourceTree) -> TypeGuard[ast.Call]:

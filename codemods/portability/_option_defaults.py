@@ -74,6 +74,8 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
             sides = _value(tree, left), _value(tree, right)
             if any(side is UNKNOWN for side in sides):
                 return UNKNOWN
+            if any(map(is_list_of_indices, sides)) and not all(isinstance(side, str) for side in sides):
+                return UNKNOWN
             try:
                 return _COMPARISONS[type(op)](*sides)
             except TypeError:
@@ -133,22 +135,24 @@ def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
 
     A setter may assign it, too.
     """
-    listed = project_flags.current().options.get(name)
-    if is_list_of_indices(listed):
-        return listed
     owner = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.ClassDef)), None)
     found: Any = UNKNOWN
+    is_assigned = False
     for function in owner.body if owner is not None else ():
         for each in walk(function) if isinstance(function, _FUNCTIONS) else ():
             if not isinstance(each, (ast.Assign, ast.AugAssign, ast.AnnAssign)) or not _assigns(each, name):
                 continue
             assert isinstance(function, _FUNCTIONS)
+            is_assigned = True
             if not isinstance(each, ast.Assign) or not isinstance(each.value, (ast.Name, ast.Attribute)):
                 return UNKNOWN
             if function.name != "__init__":
                 parameters = {argument.arg for argument in (*function.args.args, *function.args.kwonlyargs)}
                 if _may_be_answer(tree, each.value):
                     return UNKNOWN
+                if found is UNKNOWN and is_list_of_indices(listed := _value(tree, each.value)):
+                    found = listed  # a base class of models whose constructor is another method
+                    continue
                 if not isinstance(each.value, ast.Name) or each.value.id not in parameters:
                     return UNKNOWN
                 continue
@@ -157,7 +161,8 @@ def _value_of_own(tree: SourceTree, node: ast.Attribute, name: str) -> Any:
             found = _value(tree, each.value)
             if found is UNKNOWN:
                 return UNKNOWN
-    return found
+    inherited = project_flags.current().options.get(name, UNKNOWN) if not is_assigned else UNKNOWN
+    return inherited if is_list_of_indices(inherited) else found
 
 
 def _assigns(stmt: ast.Assign | ast.AugAssign | ast.AnnAssign, name: str) -> bool:

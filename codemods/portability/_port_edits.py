@@ -82,7 +82,7 @@ def _edits(
         return
     if place.kind == Kind.TEST:
         text = tree.source(place.node)
-        is_loose = isinstance(place.node, (ast.IfExp, ast.Lambda)) or (
+        is_loose = isinstance(place.node, (ast.IfExp, ast.Lambda, ast.NamedExpr)) or (
             isinstance(place.node, ast.BoolOp) and isinstance(place.node.op, ast.Or)
         )
         asked = f"({text})" if is_loose else text

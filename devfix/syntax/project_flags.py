@@ -128,10 +128,11 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
                 for keyword in call.keywords:
                     if keyword.arg and _is_flag_of_object(keyword.value):
                         passed.setdefault(keyword.arg, set()).add(keyword.value.attr)
+    split = {name for file in files for name in _split_texts(file)}
     options = {
         name: value
         for name, value in found.items()
-        if name and value is not UNKNOWN and (name not in stored or is_list_of_indices(value))
+        if name and value is not UNKNOWN and (name not in stored or (name in split and is_list_of_indices(value)))
     }
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
     named = {key for file in files if not _imports_torch(file) for key in _named_devices(file)}
@@ -199,6 +200,14 @@ def _key_of(target: ast.expr) -> Iterator[str]:
             yield name
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             yield name
+
+
+def _split_texts(file: ast.AST) -> Iterator[str]:
+    """Yield the attributes whose text a file splits: ``opt.gpu_ids.split(",")``."""
+    for node in ast.walk(file):
+        match node:
+            case ast.Call(func=ast.Attribute(attr="split", value=ast.Attribute(attr=name))):
+                yield name
 
 
 def _device_objects(file: ast.AST) -> Iterator[str]:

@@ -26,26 +26,37 @@ def test_the_backend_follows_what_is_available(repair):
     assert repair(CODE, after) == after
 
 
+SPAWN = 'import torch.multiprocessing as mp\n\n\ndef work(rank):\n    dist.init_process_group("nccl")\n\n\n'
+COUNT = "torch.cuda.device_count()"
+
+
 @pytest.mark.parametrize(
-    ("start", "counted"),
+    ("before", "after"),
     [
-        ("mp.spawn(work, nprocs=COUNT)\n", True),
-        ("number = COUNT\nmp.spawn(work, (number,), number)\n", True),
-        ("args.number = COUNT\nmp.spawn(work, nprocs=args.number)\n", True),
-        ("number = COUNT\nmp.spawn(work, nprocs=2)\n", False),
+        pytest.param(f"mp.spawn(work, nprocs={COUNT})\n", f"mp.spawn(work, nprocs=max({COUNT}, 1))\n", id="a-call"),
+        pytest.param(
+            f"number = {COUNT}\nmp.spawn(work, (number,), number)\n",
+            f"number = max({COUNT}, 1)\nmp.spawn(work, (number,), number)\n",
+            id="a-name",
+        ),
+        pytest.param(
+            f"args.number = {COUNT}\nargs.all = args.number * 2\nmp.spawn(work, nprocs=args.number)\n",
+            f"args.number = max({COUNT}, 1)\nargs.all = args.number * 2\nmp.spawn(work, nprocs=args.number)\n",
+            id="an-attribute",
+        ),
+        pytest.param(
+            f"number = {COUNT}\nif number == 0:\n    run()\nelse:\n    mp.spawn(work, nprocs=number)\n",
+            f"number = {COUNT}\nif number == 0:\n    run()\nelse:\n    mp.spawn(work, nprocs=max(number, 1))\n",
+            id="a-number-that-is-tested",
+        ),
+        pytest.param(f"number = {COUNT}\nmp.spawn(work, nprocs=2)\n", None, id="another-number"),
     ],
 )
-def test_at_least_one_process_is_started(repair, start, counted):
-    text = (
-        HEAD
-        + 'import torch.multiprocessing as mp\n\n\ndef work(rank):\n    dist.init_process_group("nccl")\n\n\n'
-        + start
-    )
-    count = "torch.cuda.device_count()"
+def test_at_least_one_process_is_started(repair, before, after):
+    done = repair(CODE, HEAD + SPAWN + before)
 
-    after = repair(CODE, text.replace("COUNT", count))
-
-    assert after == text.replace('"nccl"', CHOICE).replace("COUNT", f"max({count}, 1)" if counted else count)
+    assert done == (HEAD + SPAWN + (after or before)).replace('"nccl"', CHOICE)
+    assert repair(CODE, done) == done
 
 
 @pytest.mark.parametrize(

@@ -265,3 +265,36 @@ def test_a_device_that_its_index_chooses_is_ported(ported, test, made):
     for other in ("other > -1", "index == 0", "index > 0"):
         unchanged = text.replace("CHOICE", made).replace(test, other)
         assert ported(unchanged) == unchanged
+
+
+@pytest.mark.parametrize(
+    ("start", "test", "is_ported"),
+    [
+        ("args.gpu_ids = load(args.gpu_ids)\n", "args.gpu_ids", False),
+        ("args.gpu_ids = args.gpu_ids.split(',')\n", "args.gpu_ids", True),
+        ("args.gpu_ids = args.gpu_ids.split(',')\n", "len(args.gpu_ids) > 0", True),
+    ],
+)
+def test_a_text_of_indices_is_a_list_if_it_is_split(ported, start, test, is_ported):
+    text = f"{start}if {test}:\n    x = x.cuda()\n"
+
+    assert (ported(text) != text) is is_ported
+
+
+@pytest.mark.parametrize(
+    ("test", "asked"),
+    [
+        ("(on := args.ngpu)", "((on := args.ngpu) and torch.cuda.is_available())"),
+        ("args.ngpu or args.use_gpu", "(args.ngpu or args.use_gpu) and torch.cuda.is_available()"),
+    ],
+)
+def test_a_test_keeps_its_meaning(ported, test, asked):
+    text = f"kind = torch.cuda.FloatTensor if {test} else torch.FloatTensor\nx = kind(3).fill_(1)\n"
+
+    assert ported(text) == text.replace(f"if {test} ", f"if {asked} ")
+
+
+def test_a_type_of_cuda_on_both_sides_stays(ported):
+    text = "kind = torch.cuda.FloatTensor if args.ngpu else torch.cuda.HalfTensor\n"
+
+    assert ported(text) == text

@@ -81,8 +81,6 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             named(tree, func) == _SYNCHRONIZED
         ):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
-        case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if receivers.has_own_cuda(receiver):
-            return None  # the places are in the method
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call() if (like := tensor_of_index(tree, node)) and is_device_argument(tree, node, tree.parents[node]):
@@ -129,6 +127,8 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
     if isinstance(receiver, ast.Call) and isinstance(receiver.func, ast.Name) and receiver.func.id == "super":
         return CudaPlace(tree, call, reason=_OVERRIDDEN)
     is_simple = all(isinstance(each, (ast.Name, ast.Attribute)) for each in _chain(receiver))
+    if is_ambiguous and any(isinstance(each, ast.Starred) for each in call.args):
+        return CudaPlace(tree, call, Kind.CONDITION, reason=OWN_CUDA, is_ambiguous=True)  # it returns what it is given
     if is_ambiguous:
         is_possible = is_simple or _is_assigned(tree, call)
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else OWN_CUDA, is_ambiguous=True)
@@ -271,5 +271,6 @@ def _stored_type(tree: SourceTree, node: ast.Attribute) -> CudaPlace | None:
     if isinstance(outer, ast.Assign) and outer.value is node:
         return CudaPlace(tree, node, Kind.CONDITION, is_ambiguous=True)
     if isinstance(outer, ast.IfExp) and outer.body is node and asks_for_cuda(tree, outer, node):
-        return CudaPlace(tree, outer.test, Kind.TEST, is_ambiguous=True)
+        has_other = "cuda" not in tree.source(outer.orelse)
+        return CudaPlace(tree, outer.test, Kind.TEST, is_ambiguous=True) if has_other else None
     return None  # a call, or a comparison, which is false on other devices

@@ -41,13 +41,6 @@ class Receivers:
             {node.name: _defines_cuda(node) for _, node in classes},
         )
 
-    def has_own_cuda(self, receiver: ast.expr) -> bool:
-        """Return whether a receiver is an object whose class, around it, defines ``cuda`` itself."""
-        if not (isinstance(receiver, ast.Name) and receiver.id == "self"):
-            return False
-        owner = next((each for each in self.tree.ancestors(receiver) if isinstance(each, ast.ClassDef)), None)
-        return owner is not None and _defines_cuda(owner)
-
     def may_have_own_cuda(self, call: ast.Call, receiver: ast.expr) -> bool:
         """Return whether a receiver may be an object of the program that defines ``cuda`` itself.
 

@@ -2,8 +2,8 @@
 Checks for calls of `torch.load` without `map_location` whose result is a checkpoint or is used on the accelerator: it
 fills a module or an optimizer, is a whole module, or is computed with there. The fix passes the device on which the
 values are used: the program's device expression, or `"cpu"` if they only fill the state dict of a module that is moved
-later. Data sets, caches, statistics and settings are not reported: they were on the CPU when they were saved. So are
-the checkpoints of a project that moves all weights that it saves to the CPU.
+later. Data sets, caches, statistics and settings are not reported: they were on the CPU when they were saved. Nor are
+checkpoints reported if the project moves all weights to the CPU before it saves them.
 
 ## Why is this bad?
 Without `map_location`, `torch.load` restores each tensor to the device it was saved from. A checkpoint saved on

@@ -121,15 +121,15 @@ def _tells_device(tree: SourceTree, test: ast.expr) -> bool:
     """Return whether a condition is about devices, by its words or by those of what its names are assigned."""
     if _is_choice_of_index(tree, test) or _is_given(tree, test) or _is_always_true(tree, test):
         return False
-    if _compares_object_with_text(test):
+    if _compares_device_with_str(test):
         return False
     if _GUARD.search(tree.source(test)):
         return True
     return not tree.derived(_device_flags).isdisjoint(_names_in(test))
 
 
-def _compares_object_with_text(test: ast.expr) -> bool:
-    """Return whether a test compares a device with a text, which are never equal: ``if device != "cpu":``.
+def _compares_device_with_str(test: ast.expr) -> bool:
+    """Return whether a test compares a device object with a string, which are never equal: ``if device != "cpu":``.
 
     https://docs.pytorch.org/docs/stable/tensor_attributes.html#torch.device
     """

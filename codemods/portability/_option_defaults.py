@@ -57,7 +57,7 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
             value = _value(tree, listed)
             return value.count(",") + 1 if is_list_of_indices(value) else UNKNOWN
         case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name), args=[], keywords=[]):
-            answer = _only_answer(tree, name)
+            answer = _returned_expression(tree, name)
             return UNKNOWN if answer is None else _value(tree, answer)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             value = _value(tree, operand)
@@ -83,8 +83,8 @@ def _value(tree: SourceTree, node: ast.expr) -> Any:
     return UNKNOWN
 
 
-def _only_answer(tree: SourceTree, name: str) -> ast.expr | None:
-    """Return what the only method of this name in a file returns, if it does nothing else: ``def use_gpu(self):``."""
+def _returned_expression(tree: SourceTree, name: str) -> ast.expr | None:
+    """Return the expression that the only method of this name returns, if it does nothing else."""
     methods = [node for node in tree.nodes if isinstance(node, _FUNCTIONS) and node.name == name]
     match methods:
         case [ast.FunctionDef(body=[ast.Return(value=ast.expr() as answer)])]:

@@ -50,7 +50,7 @@ class ProjectFlags:
             ``if not torch.cuda.is_available(): config.device = "cpu"``.
         preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
         tried: functions that some ``try`` calls, whose handlers may catch an error of theirs.
-        objects: names of devices that are objects, no texts: ``device = torch.device(args.device)``.
+        objects: names that only hold device objects, no strings: ``device = torch.device(args.device)``.
         imported: the parts of the names that the files import: ``layers`` of ``from model.layers import Block``.
 
     """
@@ -150,7 +150,8 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
         preparing,
         frozenset(name for file in files for name in _imported(file)) if preparing else frozenset(),
         frozenset(name for file in files for name in _tried(file)),
-        frozenset(name for file in files for name in _device_objects(file)),
+        frozenset(name for file in files for name in _device_objects(file))
+        - {name for file in files for name in _other_values(file)},
     )
 
 
@@ -213,9 +214,32 @@ def _split_texts(file: ast.AST) -> Iterator[str]:
 def _device_objects(file: ast.AST) -> Iterator[str]:
     """Yield the names that are assigned a device: ``device = torch.device("cuda")``."""
     for node in ast.walk(file):
-        match node:
-            case ast.Assign(value=ast.Call(func=ast.Attribute(value=ast.Name(id="torch"), attr="device"))):
-                yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+        if isinstance(node, ast.Assign) and _is_device_object(node.value):
+            yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+
+
+def _other_values(file: ast.AST) -> Iterator[str]:
+    """Yield the names that hold something else than a device somewhere: ``device = "cpu"``, ``def f(device="cpu")``."""
+    for node in ast.walk(file):
+        if isinstance(node, ast.Assign) and not _is_device_object(node.value):
+            yield from (each.id for each in node.targets if isinstance(each, ast.Name))
+        elif isinstance(node, ast.arguments):
+            given = [*node.posonlyargs, *node.args]
+            pairs = [
+                *zip(given[::-1], node.defaults[::-1], strict=False),
+                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
+            ]
+            yield from (each.arg for each, default in pairs if isinstance(default, ast.Constant) and default.value)
+
+
+def _is_device_object(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "device"
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "torch"
+    )
 
 
 def _tried(file: ast.AST) -> Iterator[str]:

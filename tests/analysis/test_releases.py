@@ -50,6 +50,11 @@ def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, r
         ("- a PyTorch install version 0.1.8 ([pytorch.org](http://pytorch.org))\n", (0, 1)),
         ("Needs PyTorch, torchvision 0.9 and pytorch-lightning 1.5\n", None),
         ("Built on PyTorch3D 0.6\n", None),
+        ("pytorch 1.x, Python version 3.6\n", None),
+        ("PyTorch with CUDA v9.0\n", None),
+        ("torch-geometric v0.3, PyTorch tested with Python 3.6\n", None),
+        ("This PyTorch package (v0.1.2) implements it\n", None),
+        ("A PyTorch port of SSD, version 0.2\n", None),
     ],
 )
 def test_the_release_of_a_readme_counts_if_nothing_declares_one(text, release, tmp_path):

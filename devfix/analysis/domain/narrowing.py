@@ -89,7 +89,7 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
             interp.bind(name, join(narrowed))
 
 
-def _narrow_name_of_type(interp: Interpreter, name: str, word: str, holds: bool) -> None:
+def _narrow_by_type_name(interp: Interpreter, name: str, word: str, holds: bool) -> None:
     """Narrow ``x`` by ``"torch" in str(type(x))``: a tensor where it holds, and none where it does not."""
     value = interp.lookup(name)
     names_tensor = word in "<class 'torch.Tensor'>"
@@ -282,7 +282,7 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
             ops=[ast.In()],
             comparators=[ast.Call(func=ast.Name(id="str"), args=[ast.Call(func=ast.Name(id="type"), args=[subject])])],
         ) if isinstance(subject, ast.Name):
-            _narrow_name_of_type(interp, subject.id, word, holds)
+            _narrow_by_type_name(interp, subject.id, word, holds)
             return
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         equal = holds is isinstance(test.ops[0], ast.Eq)

@@ -54,8 +54,9 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 
 def _exec(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``exec(open("configurator.py").read())``: what the program named before are options, which the code may set."""
-    if not args or isinstance(args[0], Const) or interp.activation is None:
-        return NONE
+    is_module = interp.activation is not None and interp.activation.function is None
+    if len(args) != 1 or isinstance(args[0], Const) or interp.activation is None or not is_module:
+        return NONE  # code of the program, or with a namespace of its own; it cannot bind the names of a function
     for name, value in list(interp.now.names(interp.activation.env).items()):
         if isinstance(value, Const) and isinstance(value.value, str) and parse_device(value.value) is not None:
             option = argparse_.option_of_class(interp, name, value)

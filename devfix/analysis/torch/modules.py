@@ -239,7 +239,7 @@ def call_leaf(
     text = text_of(node.func)
     bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
     if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
-        return UNKNOWN  # it refuses so many arguments: nor is this one
+        return UNKNOWN  # the call does not fit the signature, so another module is called here
     operands = [
         operand
         for value, argument in _compared(bound, node, args, keywords)

@@ -19,9 +19,9 @@ _TORCH = re.compile(
 
 _DOCUMENTS = ("README.md", "README.rst", "readme.md", "README.txt", "README")
 # Of a text: PyTorch 1.9.0, Pytorch-0.3, pytorch (>= 1.9), PyTorch - tested with v0.3.0, a PyTorch install version 0.1.8
+_VERB = r"[^\n]{0,40}?\b(?:tested (?:with|on)|install|requires?|using)[^\n\w]{1,3}"
 _NAMED = re.compile(
-    r"\b(?:py)?torch(?![a-z_]|\dd)(?:[^\n\w]{0,12}(?:version\s*)?v?|[^\n]{0,60}?\b(?:version\s*|v))(\d+)\.(\d+)",
-    re.IGNORECASE,
+    rf"\b(?:py)?torch(?![a-z_]|\dd)(?:[^\n\w]{{0,12}}|{_VERB})(?:version\s*)?v?(\d+)\.(\d+)", re.IGNORECASE
 )
 
 # Fused optimizers restore `step` since 2.1.  A project that declares just this release may still be used with an

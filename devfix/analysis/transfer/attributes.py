@@ -65,7 +65,7 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
     match value:
         case Union(options):
             joined = join(attribute(interp, option, name, node) for option in options)
-            return _without_guesses(joined) if name == "is_cuda" else joined
+            return _answer_of_known(joined) if name == "is_cuda" else joined
         case External(full) if name == "__module__":
             return Const(full.rpartition(".")[0])
         case External(full):
@@ -104,8 +104,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
     return Builtin(value, name)
 
 
-def _without_guesses(answer: Value) -> Value:
-    """Return what the alternatives that are known answer, if they agree: the others are where these are."""
+def _answer_of_known(answer: Value) -> Value:
+    """Return the answer of the known alternatives, if they agree: unknown values are taken to be on the same device."""
     known = {option for option in alternatives(answer) if isinstance(option, Const)}
     return known.pop() if len(known) == 1 else answer
 

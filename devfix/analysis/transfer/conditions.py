@@ -73,11 +73,11 @@ def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
 
 
 def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
-    """Return the value of a flag in the current scenario."""
+    """Return the value of a flag in the current scenario: without an accelerator, users ask for the CPU."""
     value = flag_value(symbol)
     if value is False and flag_value(symbol, multi_process=True):
         return with_several(interp, one=False, several=True)
-    return False if interp.scenario.no_accelerator and value else value
+    return value if value is None else value is not interp.scenario.no_accelerator
 
 
 def truth(interp: Interpreter, test: ast.expr) -> bool | None:

@@ -54,6 +54,8 @@ def declare(
     edits += torch_import(tree)
     if own_names(tree).get("torch") != "torch" and not edits:
         return Declarations({}, (), "the file does not import torch, and the name is taken")
+    if not edits and not any(_imports_torch(stmt) or _imports_all(stmt) for stmt in tree.tree.body):
+        return Declarations({}, (), "only a function imports torch")
     waiting = []
     for place in places:
         known = place.name or _known_name(tree, place)
@@ -91,16 +93,19 @@ def torch_import(tree: SourceTree) -> list[Edit]:
 
     None if torch is imported, or if its name is taken.
     """
+    place = _place_of_import(tree)
+    return [] if place is None else [InsertStatement(tree.path, tree.span(place), Where.BEFORE, "import torch")]
+
+
+def _place_of_import(tree: SourceTree) -> ast.stmt | None:
+    """Return the statement above which torch is imported; ``None`` if it is, or if its name is taken."""
     if "torch" in own_names(tree) or "torch" in replaced_names(tree):
-        return []
+        return None
     imports = [stmt for stmt in tree.tree.body if isinstance(stmt, (ast.Import, ast.ImportFrom))]
     imports = [stmt for stmt in imports if getattr(stmt, "module", "") != "__future__"]
     first = next((stmt for stmt in imports if "torch" in tree.source(stmt)), next(iter(imports), None))
-    if first is not None:
-        return [InsertStatement(tree.path, tree.span(first), Where.BEFORE, "import torch")]
     others = (stmt for stmt in tree.tree.body if not isinstance(stmt, ast.ImportFrom) and not _is_text(stmt))
-    found = next(others, None)
-    return [] if found is None else [InsertStatement(tree.path, tree.span(found), Where.BEFORE, "import torch")]
+    return first or next(others, None)
 
 
 def _is_text(stmt: ast.stmt) -> bool:
@@ -248,7 +253,8 @@ def _anchor(tree: SourceTree) -> ast.stmt | None:
             break
     if found is None:
         return None
-    imports = [stmt for stmt in tree.tree.body if _imports_torch(stmt)]
+    added = _place_of_import(tree)
+    imports = [stmt for stmt in tree.tree.body if stmt is added or _imports_torch(stmt)]
     for stmt in imports or [stmt for stmt in tree.tree.body if _imports_all(stmt)]:
         found = max(found, stmt, key=tree.span)
     for stmt in tree.tree.body:

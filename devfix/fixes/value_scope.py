@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -42,6 +43,7 @@ __all__ = [
     "device_for_move",
     "device_for_tensor",
     "has_parameters",
+    "has_replicas",
     "is_bound",
     "live_devices",
     "optional_parameters",
@@ -209,7 +211,7 @@ class ValueScope:
 
     def _parameters(self, query: Query) -> Iterator[str]:
         """Yield ``next(self.parameters()).device`` in a method of a module with all weights on the accelerator."""
-        if not inside_module(self.call_frame) or not query.fits("self"):
+        if not inside_module(self.call_frame) or not query.fits("self") or has_replicas(self.observations):
             return
         own = visible(self.point, self.call_frame).get("self")
         if not isinstance(own, Pointer) or self.point.state is None:
@@ -241,6 +243,17 @@ class ValueScope:
             constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
             if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
                 yield tree.source(constant)
+
+
+_REPLICATES = re.compile(r"(?<!Distributed)DataParallel\(|\bdata_parallel\(")
+
+
+def has_replicas(observations: Observations) -> bool:
+    """Return whether a program replicates modules: ``parameters()`` of a replica is empty.
+
+    https://github.com/pytorch/pytorch/issues/36035
+    """
+    return any(_REPLICATES.search(tree.text) for tree in observations.trees)
 
 
 @node_cache(1024)

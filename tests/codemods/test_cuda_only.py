@@ -264,6 +264,20 @@ def test_the_device_is_declared_below_the_import_that_brings_torch(imported, rep
     assert lines[lines.index(imported) + 1].startswith("device = torch.device(")
 
 
+def test_the_device_is_declared_below_the_import_that_is_added(repair):
+    text = "import os\n\nos.environ['X'] = '0'\nfrom torch.nn import Linear\nimport sys\nLinear(2, 2).cuda()\n"
+    lines = repair(CODE, text).splitlines()
+
+    assert lines.index("import torch") < lines.index("from torch.nn import Linear")
+    assert lines[lines.index("from torch.nn import Linear") + 1].startswith("device = torch.device(")
+
+
+def test_torch_that_only_a_function_imports_declares_no_device(repair):
+    text = "def f(x):\n    import torch\n    return torch.ones(3).cuda() + x\nprint(f(1))\n"
+
+    assert repair(CODE, text) == text
+
+
 def test_a_method_that_moves_what_it_gets_stays(repair):
     text = (
         f"{HEAD}class Work:\n    def run(self, *items):\n        one, two = self.cuda(*items)\n"

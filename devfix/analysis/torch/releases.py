@@ -21,8 +21,33 @@ _DOCUMENTS = ("README.md", "README.rst", "readme.md", "README.txt", "README")
 # Of a text: PyTorch 1.9.0, Pytorch-0.3, pytorch (>= 1.9), PyTorch - tested with v0.3.0, a PyTorch install version 0.1.8
 _VERB = r"[^\n]{0,40}?\b(?:tested (?:with|on)|install|requires?|using)[^\n\w]{1,3}"
 _NAMED = re.compile(
-    rf"\b(?:py)?torch(?![a-z_]|\dd)(?:[^\n\w]{{0,12}}|{_VERB})(?:version\s*)?v?(\d+)\.(\d+)", re.IGNORECASE
+    rf"\b(?:py)?torch(?![a-z_]|\dd)(?:[^\n\w]{{0,12}}|{_VERB})(?:version\s*)?v?([0-2])\.(\d+)", re.IGNORECASE
 )
+
+# Images of NVIDIA, ``nvcr.io/nvidia/pytorch:20.06-py3``: from each year and month on, the release of PyTorch in them.
+# https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
+_IMAGE = re.compile(r"nvcr\.io/nvidia/pytorch:(\d\d)\.(\d\d)")
+_IMAGES = {
+    (18, 1): (0, 3),
+    (18, 6): (0, 4),
+    (18, 10): (1, 0),
+    (19, 7): (1, 2),
+    (19, 11): (1, 4),
+    (20, 3): (1, 5),
+    (20, 6): (1, 6),
+    (20, 8): (1, 7),
+    (20, 12): (1, 8),
+    (21, 6): (1, 9),
+    (21, 7): (1, 10),
+    (21, 12): (1, 11),
+    (22, 6): (1, 12),
+    (22, 9): (1, 13),
+    (23, 2): (2, 0),
+    (23, 6): (2, 1),
+    (23, 11): (2, 2),
+    (24, 2): (2, 3),
+    (24, 5): (2, 4),
+}
 
 # Fused optimizers restore `step` since 2.1.  A project that declares just this release may still be used with an
 # older one: https://github.com/FoundationVision/VAR/issues/127 was reported in spite of `torch~=2.1.0`.
@@ -42,7 +67,7 @@ def oldest_release(program: Program) -> tuple[int, int] | None:
 def named_release(program: Program) -> tuple[int, int] | None:
     """Return the release of PyTorch that a project declares, or else the first that its README names: "PyTorch 1.9.0".
 
-    Who ports a program for a release that nobody declares must not use what came later.
+    It may also name an image of NVIDIA with a release.  Who ports a program for a release that nobody declares must not use what came later.
     """
     declared = oldest_release(program)
     if declared is not None:
@@ -52,6 +77,9 @@ def named_release(program: Program) -> tuple[int, int] | None:
             text = program.text(os.path.join(root, name)) if program.has(root, name) else None
             if text is not None and (found := _NAMED.search(text)):
                 return int(found[1]), int(found[2])
+            if text is not None and (found := _IMAGE.search(text)):
+                month = int(found[1]), int(found[2])
+                return next((_IMAGES[each] for each in sorted(_IMAGES, reverse=True) if each <= month), None)
     return None
 
 

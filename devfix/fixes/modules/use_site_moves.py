@@ -14,7 +14,7 @@ from devfix.analysis.scopes import value_of, visible
 from devfix.fixes.insertion_point import inside_module, read_expression
 from devfix.fixes.live_devices import live_devices
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
-from devfix.fixes.value_scope import bound_at, device_for_tensor, has_parameters
+from devfix.fixes.value_scope import bound_at, device_for_tensor, has_parameters, has_replicas
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree
@@ -105,7 +105,8 @@ def _own_device(observations: Observations, point: ProgramPoint) -> str | None:
         return None
     found = device_for_tensor(observations, point, call_frame)
     is_global = found is not None and found.split(".")[0].split("(")[0] not in {*local, "next"}
-    return (_parameters_device(point, call_frame) or found) if is_global or found is None else found
+    of_weights = None if has_replicas(observations) else _parameters_device(point, call_frame)
+    return (of_weights or found) if is_global or found is None else found
 
 
 def _parameters_device(point: ProgramPoint, call_frame: CallFrame) -> str | None:

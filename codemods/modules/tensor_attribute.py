@@ -200,7 +200,7 @@ def _fixes(observations: Observations, group: list[Attribute]) -> tuple[tuple[Fi
 
 def _separate_fixes(observations: Observations, group: list[Attribute], listed: str) -> tuple[tuple[Fix, ...], str]:
     """Return the fixes that handle each attribute separately, or the reason why there is none."""
-    buffers, reason = _buffers(group)
+    buffers, reason = _buffers(observations, group)
     verbs = {"register": [a for a in group if a in buffers]} if buffers else {}
     registrations = register_buffers(buffers) if buffers else []
     edits = [] if isinstance(registrations, str) else registrations
@@ -234,8 +234,14 @@ _ALIAS_PLANS: tuple[tuple[str, Callable[[Observations, list[Attribute]], list[Ed
 )
 
 
-def _buffers(group: list[Attribute]) -> tuple[list[Attribute], str]:
+_NON_PERSISTENT = (1, 6)  # the first release with ``persistent=False``
+_OLD = "the project names a release of PyTorch before 1.6, in which a buffer is always in the state dict"
+
+
+def _buffers(observations: Observations, group: list[Attribute]) -> tuple[list[Attribute], str]:
     """Return the attributes that can become buffers of moved modules, and the reason why the others cannot."""
+    if observations.release is not None and observations.release < _NON_PERSISTENT:
+        return [], _OLD
     moving = [a for a in group if a.is_module_attribute and a.moved is not None and not a.is_alias]
     refused = {a: problem for a in moving if isinstance(problem := register_buffers([a]), str)}
     accepted = [attribute for attribute in moving if attribute not in refused]

@@ -204,8 +204,8 @@ def _follow(
         observations.coverage = coverage_of_program(module, interp.visited)
     else:
         observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)
+    observations.release = named_release(program)
     if any(not (loading.is_mapped or loading.round_trip) for loading in observations.loadings.values()):
-        observations.release = named_release(program)
         observations.saves_on_cpu = saves_on_cpu(program)
     merge_lookups(observations.lookups, program.lookups)
     return True

@@ -184,3 +184,30 @@ def test_what_is_computed_from_an_argument_on_the_cpu_is_the_callers_fault(repai
     text = unchanged(ARGUMENT)
 
     assert repair(CODE, text) == text
+
+
+MASKED = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(3, 3)
+        self.mask = torch.ones(3)
+
+    def forward(self, x):
+        return self.net(x) * self.mask
+
+
+model = Net().cuda()
+model(torch.ones(2, 3).cuda())
+"""
+
+
+@pytest.mark.parametrize(("release", "is_buffer"), [("1.4.0", False), ("1.6.0", True), ("2.1", True)])
+def test_a_release_without_buffers_outside_the_state_dict_gets_none(repair, tmp_path, release, is_buffer):
+    (tmp_path / "requirements.txt").write_text(f"torch=={release}\n", encoding="utf-8")
+
+    assert ("persistent=False" in repair(CODE, MASKED)) is is_buffer

@@ -82,8 +82,7 @@ class Observations:
         is_complete: the interpretation reached the end of the program within its step budget.
         preferred_device: the device that fixes prefer, if configured.
         targets: what ``devfix port`` makes the program run on, with the release of PyTorch that the project declares.
-        release: the release of PyTorch that the project declares, or that its README names, if the program loads
-            checkpoints.
+        release: the release of PyTorch that the project declares, or that its README names.
         saves_on_cpu: the project moves all weights that it saves to the CPU, if the program loads checkpoints.
         trees: the files of the program, the entry script first; of a library, its file alone.
         lookups: the names that were looked for in folders: imports and configuration files.

@@ -67,7 +67,8 @@ def oldest_release(program: Program) -> tuple[int, int] | None:
 def named_release(program: Program) -> tuple[int, int] | None:
     """Return the release of PyTorch that a project declares, or else the first that its README names: "PyTorch 1.9.0".
 
-    It may also name an image of NVIDIA with a release.  Who ports a program for a release that nobody declares must not use what came later.
+    A README may also name an image of NVIDIA with a release.  Who ports a program for a release that nobody declares
+    must not use names that came later.
     """
     declared = oldest_release(program)
     if declared is not None:

@@ -448,3 +448,19 @@ def test_files_change_independently(repair):
 def test_it_is_used_only_where_it_is_named(select, asked):
     assert not rule_for(CODE).default
     assert Settings(select=select).asks_for(CODE) is asked
+
+
+ENTRY = "import template\nfrom tools import select\nimport torch\n\nargs = template.fill()\nselect(args)\n"
+TEMPLATE = "def fill(args={{}}):\n    {owner}.device = 'cuda'\n    return args\n"
+SELECTS = "import os\n\ndef select(args):\n    os.environ['CUDA_VISIBLE_DEVICES'] = args.gpu\n"
+
+
+@pytest.mark.parametrize(("owner", "is_ported"), [("args", False), ("self", True)])
+def test_a_setting_is_not_asked_for_before_another_file_selects_devices(repair, owner, is_ported):
+    files = {
+        "train.py": ENTRY,
+        "template.py": TEMPLATE.format(owner=owner),
+        "tools.py": SELECTS,
+    }
+
+    assert ("is_available" in repair(CODE, files)["template.py"]) is is_ported

@@ -112,7 +112,8 @@ def _is_setting(stmt: ast.AST) -> bool:
 
 
 def _another_prepares(tree: SourceTree) -> bool:
-    return project_flags.current().preparing > prepares_devices(tree)
+    """Return whether another file selects the visible devices, or forks, and this one does not select them itself."""
+    return not selects_devices(tree) and project_flags.current().preparing > prepares_devices(tree)
 
 
 def _asks_early(place: CudaPlace, *, is_library: bool) -> bool:

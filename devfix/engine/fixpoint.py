@@ -28,7 +28,7 @@ from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
 from devfix.engine.scan import Identity, Scan, identity, starts_any_program
 from devfix.engine.workspace import Workspace
-from devfix.model import Coverage, Finding, Outcome, Problem
+from devfix.model import Coverage, Finding, Outcome, Problem, Severity
 from devfix.sources import SourceFile
 from devfix.syntax.node_caches import empty_node_caches
 
@@ -140,6 +140,8 @@ def _resolve(
     repeated = cache if isinstance(cache, MemoryCache) else None
     with Workers(space, jobs, repeated, progress) as workers:
         scans = scan_all(space, entries, workers, cache)
+        found = (finding for scan in scans for finding in scan.findings)
+        space.errors = frozenset(identity(finding) for finding in found if finding.severity is Severity.ERROR)
         outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
         collected = Resolutions(space, comments, without, repair, scope, outside)
         for file in kept:

@@ -20,8 +20,9 @@ from devfix.engine.cache import Cache, MemoryCache, tool_version
 from devfix.engine.failures import Failure
 from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
-from devfix.engine.scan import Hazard, Place, Scan, asks_for_more, scan_library, scan_program
+from devfix.engine.scan import Hazard, Place, Scan, asks_for_more, identity, scan_library, scan_program
 from devfix.engine.workspace import Workspace
+from devfix.model import Severity
 from devfix.sources import SourceFile
 from devfix.sources.digest import digest
 from devfix.sources.freed_memory import return_freed
@@ -112,7 +113,8 @@ class Workers:
             if self._pool is None:
                 shared = list(self._space.given.values()), self._space.settings, self._space.texts
                 self._pool = ProcessPoolExecutor(self._jobs, initializer=_start_worker, initargs=shared)
-            futures = [self._pool.submit(_scan_in_worker, chunk, self._space.changed) for chunk in chunks]
+            state = self._space.changed, self._space.errors
+            futures = [self._pool.submit(_scan_in_worker, chunk, *state) for chunk in chunks]
         if doing:
             done = 0
             for future in as_completed(futures):
@@ -178,9 +180,9 @@ def _start_worker(files: list[SourceFile], settings: Settings, texts: Mapping[st
     _worker_space = Workspace(files, settings, texts)
 
 
-def _scan_in_worker(tasks: list[Task], changed: dict[str, str]) -> list[Scan]:
+def _scan_in_worker(tasks: list[Task], changed: dict[str, str], errors: frozenset[tuple[object, ...]]) -> list[Scan]:
     assert _worker_space is not None
-    _worker_space.changed = changed
+    _worker_space.changed, _worker_space.errors = changed, errors
     return [_scan(_worker_space, task) for task in tasks]
 
 
@@ -199,6 +201,9 @@ def keep_rewritten(space: Workspace, scans: Iterable[Scan], cache: Cache) -> Non
         if not scan.files.isdisjoint(changed)
         and scan.files.isdisjoint(notebooks)
         and changed.isdisjoint(map(os.path.abspath, scan.positioned()))
+        and not any(
+            finding.severity is not Severity.ERROR and identity(finding) in space.errors for finding in scan.findings
+        )
     ]
     tasks = [_task(scan) for scan in kept]
     keys = {task: _rewritten_key(key) for task, key in _cache_keys(space, tasks).items()}

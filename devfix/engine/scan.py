@@ -328,9 +328,11 @@ def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Ob
                 continue  # another rule names the cause
             if not rule.fallback:
                 told.update(_place(event) for event in finding.events)
+            if not settings.enabled(finding.code, finding.path):
+                continue
+            same = space.original(held_to_cells(finding, space.cells, space.text))
             wanted = settings.reports(finding.severity) or not rule.default or identity(finding) in errors
-            if wanted and settings.enabled(finding.code, finding.path):
-                same = space.original(held_to_cells(finding, space.cells, space.text))
+            if wanted or identity(same) in space.errors:  # an edit has left another path to it
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)
 

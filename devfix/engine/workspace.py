@@ -53,6 +53,7 @@ class Workspace:
         self._roots: dict[str, str] = {}  # folder of a given file → its project
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
+        self.errors: frozenset[tuple[object, ...]] = frozenset()  # findings that were errors before the first edit
         self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
         self._facts_of: dict[str, str] = {}  # the changed texts that they hold for
         self._flags: ProjectFlags | None = None
@@ -101,6 +102,7 @@ class Workspace:
         """Return a workspace of the same files and cached results, whose files can be changed."""
         other = Workspace((), self.settings)
         other._flags = self._flags
+        other.errors = self.errors
         other.given, other.names = dict(self.given), dict(self.names)
         other._read, other._trees, other._contents = self._read, dict(self._trees), self._contents
         return other

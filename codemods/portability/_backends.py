@@ -18,7 +18,7 @@ from codemods.portability._torch_names import (
     selects_devices_later,
 )
 from devfix.model import Fix, ReplaceExpression
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["Backend", "nccl_backends"]
 
@@ -116,23 +116,36 @@ def _counts_of_spawned(tree: SourceTree) -> Iterator[ast.expr]:
         if number is None:
             continue
         name = ast.unparse(number)
-        kept = [
-            stmt
-            for stmt in tree.nodes
-            if isinstance(stmt, ast.Assign)
-            and _is_count(stmt.value, tree)
-            and [*map(ast.unparse, stmt.targets)] == [name]
-        ]
-        if len(kept) == 1 and tree.function(kept[0]) is tree.function(node) and not _is_tested(tree, name):
-            yield kept[0].value  # other numbers are made of it
-        elif kept or _is_count(number, tree):
+        kept = [stmt for stmt in tree.nodes if _keeps_count(stmt, name, tree)]
+        if not kept:
+            if _is_count(number, tree):
+                yield number
+        elif _is_tested(tree, name):
+            around = (outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp)))
+            if not any(_names(test, name) for test in around):
+                yield from (each for each in walk(node) if isinstance(each, ast.expr) and ast.unparse(each) == name)
+        elif len(kept) == 1 and tree.function(kept[0]) in (tree.function(node), tree.tree):
+            yield from filter(None, [kept[0].value])  # other numbers are made of it
+        else:
             yield number
+
+
+def _keeps_count(stmt: ast.AST, name: str, tree: SourceTree) -> TypeGuard[ast.Assign | ast.AnnAssign]:
+    """Return whether a statement keeps the number of accelerators in a name."""
+    match stmt:
+        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+            return ast.unparse(target) == name and _is_count(value, tree)
+    return False
+
+
+def _names(node: ast.AST, name: str) -> bool:
+    return any(ast.unparse(inner) == name for inner in walk(node) if isinstance(inner, ast.expr))
 
 
 def _is_tested(tree: SourceTree, name: str) -> bool:
     """Return whether a file tests a number: the program may have a path for no accelerator."""
     tests = (node.test for node in tree.nodes if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
-    return any(ast.unparse(inner) == name for test in tests for inner in ast.walk(test))
+    return any(_names(test, name) for test in tests)
 
 
 def _is_count(node: ast.expr | None, tree: SourceTree) -> TypeGuard[ast.Call]:

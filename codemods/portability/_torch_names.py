@@ -134,6 +134,16 @@ def selects_devices_later(tree: SourceTree, node: ast.AST) -> bool:
     return tree.derived(_last_selection) > getattr(node, "lineno", 0)
 
 
+def selects_devices_before(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether a file has set ``CUDA_VISIBLE_DEVICES`` above a node: in its function, or when it was imported."""
+    around = (tree.function(node), tree.tree)
+    return any(
+        each.lineno < getattr(node, "lineno", 0) and any(tree.function(each) is outer for outer in around)
+        for each in tree.nodes
+        if isinstance(each, (ast.expr, ast.stmt)) and project_flags.selects_devices(each)
+    )
+
+
 def _last_selection(tree: SourceTree) -> int:
     """Return the last line that sets ``CUDA_VISIBLE_DEVICES``; -1 if none does."""
     return max((getattr(each, "lineno", 0) for each in tree.nodes if project_flags.selects_devices(each)), default=-1)

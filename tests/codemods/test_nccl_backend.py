@@ -45,9 +45,25 @@ COUNT = "torch.cuda.device_count()"
             id="an-attribute",
         ),
         pytest.param(
-            f"number = {COUNT}\nif number == 0:\n    run()\nelse:\n    mp.spawn(work, nprocs=number)\n",
-            f"number = {COUNT}\nif number == 0:\n    run()\nelse:\n    mp.spawn(work, nprocs=max(number, 1))\n",
+            f"number = {COUNT}\nif number > 1:\n    say(number)\nmp.spawn(work, (number,), nprocs=number)\n",
+            f"number = {COUNT}\nif number > 1:\n    say(number)\n"
+            "mp.spawn(work, (max(number, 1),), nprocs=max(number, 1))\n",
             id="a-number-that-is-tested",
+        ),
+        pytest.param(
+            f"number = {COUNT}\nif number == 0:\n    run()\nelse:\n    mp.spawn(work, nprocs=number)\n",
+            None,
+            id="a-test-that-decides-on-processes",
+        ),
+        pytest.param(
+            f"number = {COUNT}\n\n\ndef main():\n    mp.spawn(work, (number,), nprocs=number)\n",
+            f"number = max({COUNT}, 1)\n\n\ndef main():\n    mp.spawn(work, (number,), nprocs=number)\n",
+            id="a-number-of-the-module",
+        ),
+        pytest.param(
+            f"number: int = {COUNT}\nmp.spawn(work, (number,), number)\n",
+            f"number: int = max({COUNT}, 1)\nmp.spawn(work, (number,), number)\n",
+            id="a-number-with-a-type",
         ),
         pytest.param(f"number = {COUNT}\nmp.spawn(work, nprocs=2)\n", None, id="another-number"),
     ],

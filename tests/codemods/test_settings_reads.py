@@ -197,3 +197,27 @@ def test_a_setting_that_another_file_replaces_without_cuda_stays(tmp_path, monke
     assert _ported(run=RUN, defaults=DEFAULTS, update=UPDATE) == {}
     other = UPDATE.replace("config.device", "config.other")
     assert set(_ported(run=RUN, defaults=DEFAULTS, update=other)) == {"run", "defaults"}
+
+
+OPTIONS = """\
+import os
+
+
+def choose(args):
+    os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu
+
+
+def fill(args):
+{first}    args.device = "cuda"
+    return args
+"""
+SELECTS = "import os\nimport torch\nfrom options import choose, fill\n\nargs = fill(parse())\nchoose(args)\n"
+SELECTS += 'os.environ["CUDA_VISIBLE_DEVICES"] = "1"\nprint(torch.ones(2).to(args.device))\n'
+
+
+def test_the_order_of_the_lines_says_nothing_of_another_function(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    before = '    os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu\n'
+
+    assert "options" not in _ported(run=SELECTS, options=OPTIONS.format(first=""))
+    assert "is_available" in _ported(run=SELECTS, options=OPTIONS.format(first=before))["options"]

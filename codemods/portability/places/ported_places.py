@@ -12,6 +12,7 @@ from codemods.portability._torch_names import (
     others_prepare_devices,
     prepares_devices,
     selects_devices,
+    selects_devices_before,
     selects_devices_later,
 )
 from codemods.portability.places.accelerator_conditions import AcceleratorCondition, accelerator_conditions
@@ -101,7 +102,7 @@ def _is_early(place: CudaPlace, *, is_library: bool) -> bool:
     kinds = (ast.arguments,) if place.kind == Kind.MOVE else (ast.Assign, ast.AnnAssign, ast.arguments)
     if place.reason or not is_named or not isinstance(outer, kinds):
         return False
-    return _asks_early(place, is_library=is_library) or (_is_setting(outer) and _another_prepares(tree))
+    return _asks_early(place, is_library=is_library) or (_is_setting(outer) and _another_prepares(place))
 
 
 def _is_setting(stmt: ast.AST) -> bool:
@@ -111,9 +112,10 @@ def _is_setting(stmt: ast.AST) -> bool:
     return any(not (isinstance(owner, ast.Name) and owner.id == "self") for owner in owners)
 
 
-def _another_prepares(tree: SourceTree) -> bool:
-    """Return whether another file selects the visible devices, or forks, and this one does not select them itself."""
-    return not selects_devices(tree) and project_flags.current().preparing > prepares_devices(tree)
+def _another_prepares(place: CudaPlace) -> bool:
+    """Return whether another file selects the visible devices, or forks, and this one has not selected them before."""
+    tree = place.tree
+    return not selects_devices_before(tree, place.node) and project_flags.current().preparing > prepares_devices(tree)
 
 
 def _asks_early(place: CudaPlace, *, is_library: bool) -> bool:

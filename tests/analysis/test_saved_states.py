@@ -23,13 +23,35 @@ ON_CPU = {
     "    torch.save(pairs, path)",
     "by-key": "state = model.state_dict()\n    for key in state:\n"
     "        state[key] = state[key].to(torch.device('cpu'))\n    torch.save(state, path)",
-    "beside-the-optimizer": "kept = {'model': model.cpu().state_dict(), 'adam': optimizer.state_dict()}\n"
+    "beside-the-scheduler": "kept = {'model': model.cpu().state_dict(), 'lr': scheduler.state_dict()}\n"
     "    torch.save(kept, path)",
+    "moved-in-the-call-of-a-part": "part = model.module if many else model\n"
+    "    torch.save(part.cpu().state_dict(), path)",
+    "added": "kept = {}\n    kept.update(model=model.cpu().state_dict())\n    torch.save(kept, path)",
     "assigned": "model = model.cpu()\n    torch.save(model.state_dict(), path)",
     "by-keyword": "model.to(device='cpu')\n    torch.save(model.state_dict(), path)",
     "copied": "torch.save(copy.deepcopy(model).cpu().state_dict(), path)",
 }
 ANYWHERE = {
+    "beside-the-optimizer": "kept = {'model': model.cpu().state_dict(), 'adam': optimizer.state_dict()}\n"
+    "    torch.save(kept, path)",
+    "constructed": "model = Net().to(device)\n    torch.save(model, path)",
+    "built": "model = build_model(1).cuda()\n    torch.save(model.state_dict(), path)",
+    "used-as-a-module": "this = f(1).cuda()\n    this.train()\n    torch.save(this, path)",
+    "by-keyword": "torch.save(obj=model.state_dict(), f=path)",
+    "some-keys": "state = model.state_dict()\n    for key in state:\n        if 'x' in key:\n"
+    "            state[key] = state[key].cpu()\n    torch.save(state, path)",
+    "bound-again": "state = model.state_dict()\n    for key in state:\n        state[key] = state[key].cpu()\n"
+    "    state = model.state_dict()\n    torch.save(state, path)",
+    "moved-in-another-function": "def export():\n        model.cpu()\n    torch.save(model.state_dict(), path)",
+    "moved-in-one-case": "match path:\n        case 'x':\n            model.cpu()\n"
+    "    torch.save(model.state_dict(), path)",
+    "beside-buffers": "torch.save({'model': model.cpu().state_dict(), 'queue': model.queue}, path)",
+    "short-names": "torch.save({'G': G, 'D': D}, path)",
+    "appended": "kept = []\n    kept.append(model.state_dict())\n    torch.save(kept, path)",
+    "added-by-update": "kept = {'a': model.cpu().state_dict()}\n    kept.update(b=other.state_dict())\n"
+    "    torch.save(kept, path)",
+    "each-of-the-other": "a = b\n    b = a\n    " * 30 + "torch.save(a, path)",
     "state": "torch.save(model.state_dict(), path)",
     "whole": "torch.save(model, path)",
     "in-a-dictionary": "torch.save({'epoch': 3, 'model': model.state_dict()}, path)",

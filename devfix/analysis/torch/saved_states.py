@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.syntax.bindings import parameters
-from devfix.syntax.tree import SourceTree, text_of, walk
+from devfix.syntax.tree import SourceTree, children, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program
@@ -31,10 +31,16 @@ _NOT_SEARCHED = frozenset("tests test venv env node_modules site-packages build 
 _IS_TEST = re.compile(r"(?:test_.*|.*_test|conftest)\.py")
 _DEVICES = re.compile(r"cuda|device|\.to\(")
 _OF_TRAINING = re.compile(r"optimi[sz]er|(?:^|_)(?:optim?|sched|scheduler|scaler)s?(?:_|\d|$)", re.IGNORECASE)
-_WEIGHTS = re.compile(r"model|net|state|weight|param|module|encoder|decoder|generator|critic|policy", re.IGNORECASE)
+_OPTIMIZER = re.compile(r"optimi[sz]er|(?:^|_)optim?s?(?:_|\d|$)", re.IGNORECASE)  # its state has tensors
+_WEIGHTS = re.compile(
+    r"model|net|state|weight|param|module|encoder|decoder|generator|critic|policy|queue|center|\bema\b", re.IGNORECASE
+)
+_SHORT = re.compile(r"[A-Z](?:_?[A-Z\d])?")  # modules of papers: G, D_A
+_MAKES = re.compile(r"(?:build|create|make|get|load)_|[A-Z]")
 _USES_OF_MODULES = frozenset("state_dict named_parameters parameters train eval load_state_dict".split())
 _SAME_WEIGHTS = frozenset("eval train float half double items values copy state_dict".split())
 _MOVES = ("to", "cpu", "cuda")
+_ADDS = frozenset({"append", "extend", "setdefault", "update"})
 _REBUILDS = frozenset({"dict", "OrderedDict", "list", "deepcopy", "copy"})
 
 
@@ -99,7 +105,7 @@ def saved_states(tree: SourceTree) -> frozenset[Saved]:
     """
     saves = list(_saves(tree))
     if not _DEVICES.search(tree.text):
-        saves = [call for call in saves if text_of(call.args[0]) in parameters(tree.function(call))]
+        saves = [call for call in saves if _saves_given(tree, call)]
     modules = frozenset(
         text_of(node.value) for node in tree.nodes if isinstance(node, ast.Attribute) and node.attr in _USES_OF_MODULES
     )
@@ -108,8 +114,19 @@ def saved_states(tree: SourceTree) -> frozenset[Saved]:
     for call in saves:
         function = tree.function(call)
         known = functions.setdefault(function, _Function(function))
-        found |= _Values(tree, known, modules, call).devices_of(call.args[0])
+        found |= _Values(tree, known, modules, call).devices_of(_saved(call))
     return frozenset(found)
+
+
+def _saves_given(tree: SourceTree, call: ast.Call) -> bool:
+    """Return whether a function saves weights that it is given, or those of its object."""
+    value = _saved(call)
+    given = _names_in(value).intersection(parameters(tree.function(call)))
+    return bool(given) and (text_of(value) in given or bool(_WEIGHTS.search(text_of(value))))
+
+
+def _saved(call: ast.Call) -> ast.expr:
+    return next((each.value for each in call.keywords if each.arg == "obj"), None) or call.args[0]
 
 
 def _saves(tree: SourceTree) -> Iterator[ast.Call]:
@@ -121,10 +138,14 @@ def _saves(tree: SourceTree) -> Iterator[ast.Call]:
             functions |= {alias.asname or alias.name for alias in node.names if alias.name == "save"}
     for node in tree.nodes:
         match node:
-            case ast.Call(func=ast.Attribute(attr="save", value=module), args=[_, *_]) if text_of(module) in modules:
-                yield node
-            case ast.Call(func=ast.Name(id=name), args=[_, *_]) if name in functions:
-                yield node
+            case ast.Call(func=ast.Attribute(attr="save", value=module)) if text_of(module) in modules:
+                is_save = True
+            case ast.Call(func=ast.Name(id=name)):
+                is_save = name in functions
+            case _:
+                continue
+        if is_save and (node.args or any(each.arg == "obj" for each in node.keywords)):
+            yield node
 
 
 class _Function:
@@ -134,14 +155,27 @@ class _Function:
         self.bindings: dict[str, list[ast.Assign]] = defaultdict(list)
         self.entries: dict[str, list[ast.Assign]] = defaultdict(list)
         self.moves: dict[str, list[ast.Call]] = defaultdict(list)
-        for each in walk(node):
+        self.additions: dict[str, list[ast.Call]] = defaultdict(list)
+        for each in _own(node):
             match each:
                 case ast.Assign(targets=[ast.Subscript(value=holder)]):
                     self.entries[text_of(holder)].append(each)
                 case ast.Assign(targets=[target]):
                     self.bindings[text_of(target)].append(each)
+                case ast.Expr(value=ast.Call(func=ast.Attribute(value=holder, attr=attr)) as call) if attr in _ADDS:
+                    self.additions[text_of(holder)].append(call)
                 case ast.Expr(value=ast.Call(func=ast.Attribute()) as call) if _last_move(call) is not None:
                     self.moves[_receiver(call)].append(call)
+
+
+def _own(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes of a function, or of a module, without those of the functions and classes in it."""
+    pending = [*children(node)]
+    while pending:
+        each = pending.pop()
+        yield each
+        if not isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            pending += children(each)
 
 
 class _Values:
@@ -153,6 +187,7 @@ class _Values:
         self._modules = modules
         self._save = save
         self._around = set(tree.ancestors(save))
+        self._known: dict[str, set[Saved]] = {}  # names, also those that are being followed
 
     def devices_of(self, node: ast.expr, depth: int = 0) -> set[Saved]:
         """Return the devices of the weights in a value; empty if it holds none."""
@@ -187,10 +222,13 @@ class _Values:
         if isinstance(node, (ast.Name, ast.Attribute)):
             name = text_of(node)
             is_known = name in self._modules or name in self._function.bindings or key == "**"
-            if not is_known and not _WEIGHTS.search(key + name):
+            if not is_known and not _WEIGHTS.search(key + name) and not _SHORT.fullmatch(name.rpartition(".")[2]):
                 return set()
             if not is_known and _OF_TRAINING.search(name):
                 return set()
+        is_state = isinstance(node, ast.Call) and text_of(node.func).endswith(".state_dict")
+        if is_state and _OPTIMIZER.search(_receiver(node).rpartition(".")[2]):
+            return {Saved.ANYWHERE}  # its state stays where the parameters were, also if the module is moved
         return self.devices_of(node, depth + 1)
 
     def _items(self, item: ast.expr, source: ast.expr, depth: int) -> set[Saved]:
@@ -211,6 +249,9 @@ class _Values:
             return {Saved.ON_CPU} if _goes_to_cpu(node) else {Saved.ANYWHERE}
         if function.attr == "state_dict" and _OF_TRAINING.search(_receiver(node).rpartition(".")[2]):
             return set()
+        move = _last_move(function.value) if function.attr == "state_dict" else None
+        if move is not None:
+            return {Saved.ON_CPU} if _goes_to_cpu(move) else {Saved.ANYWHERE}
         if function.attr in _SAME_WEIGHTS:
             found = self.devices_of(function.value, depth + 1)
             return found or ({Saved.ANYWHERE} if function.attr == "state_dict" else set())
@@ -222,6 +263,8 @@ class _Values:
             name = text_of(node.func).rpartition(".")[2]
             if name in _REBUILDS or name == "state_dict":
                 return True
+            if text_of(node.func) not in self._modules and _MAKES.match(name):
+                return True
             if not isinstance(node.func, ast.Attribute):
                 return False
             node = node.func.value
@@ -229,17 +272,32 @@ class _Values:
 
     def _of_name(self, node: ast.expr, depth: int) -> set[Saved]:
         name = text_of(node)
+        if name not in self._known:
+            self._known[name] = {Saved.ANYWHERE}  # of `a = b` and `b = a`
+            found = self._steps_of(name, depth)
+            self._known[name] = found or ({Saved.ANYWHERE} if name in self._modules else found)
+        return self._known[name]
+
+    def _steps_of(self, name: str, depth: int) -> set[Saved]:
+        """Return where the statements that bind, fill and move a name leave what it holds."""
         if self._moves_entries(name):
             return {Saved.ON_CPU}
-        steps = [*self._function.bindings.get(name, ()), *self._function.entries.get(name, ()), *self._moves_of(name)]
+        function = self._function
+        filled = [*function.entries.get(name, ()), *function.additions.get(name, ())]
+        steps = [*function.bindings.get(name, ()), *filled, *self._moves_of(name)]
         steps = sorted((step for step in steps if step.lineno < self._save.lineno), key=lambda step: step.lineno)
         found: set[Saved] = set()
         is_known = False
         for step in steps:
+            if isinstance(step, ast.Call) and _last_move(step) is None:
+                given = [("", each) for each in step.args[-1:]]
+                given += [(str(each.arg), each.value) for each in step.keywords]
+                found = found.union(*(self._entry(key, value, depth) for key, value in given))
+                continue
             if isinstance(step, ast.Call):
                 place = {Saved.ON_CPU} if _goes_to_cpu(step) and self._always_precedes(step) else {Saved.ANYWHERE}
             elif isinstance(step.targets[0], ast.Subscript):
-                found |= self._entry(text_of(step.targets[0].slice), step.value, depth)
+                found = found | self._entry(text_of(step.targets[0].slice), step.value, depth)
                 continue
             elif name in _names_in(step.value):
                 place = self._moved_itself(step)
@@ -266,15 +324,16 @@ class _Values:
     def _moves_entries(self, name: str) -> bool:
         """Return whether a loop over a state moves its entries: ``for key in state: state[key] = state[key].cpu()``."""
         for step in self._function.entries.get(name, ()):
-            loops = [each for each in self._tree.ancestors(step) if isinstance(each, ast.For)]
-            is_of_state = any(name in _names_in(loop.iter) for loop in loops)
+            loop = self._tree.parents[step]
+            is_of_state = isinstance(loop, ast.For) and name in _names_in(loop.iter)
             if is_of_state and _goes_to_cpu(step.value) and step.lineno < self._save.lineno:
-                return True
+                later = [*self._function.bindings.get(name, ()), *self._moves_of(name)]
+                return not any(step.lineno < each.lineno < self._save.lineno for each in later)
         return False
 
     def _always_precedes(self, node: ast.AST) -> bool:
         """Return whether the save is not reached without a statement: no condition is around it alone."""
-        branches = (ast.If, ast.For, ast.While, ast.Try, ast.IfExp)
+        branches = (ast.If, ast.For, ast.While, ast.Try, ast.IfExp, ast.match_case)
         return all(each in self._around for each in self._tree.ancestors(node) if isinstance(each, branches))
 
 

@@ -31,6 +31,7 @@ def declared(folder, name, text):
         ("environment.yml", "dependencies:\n  - pytorch=1.9.0\n", (1, 9)),
         ("requirements.txt", "torchvision==0.10.0\ntorch\n", None),
         ("requirements.txt", "torch<2.2\n", None),
+        ("requirements.txt", "torch[opt-einsum]==1.8\n", (1, 8)),
         ("notes.txt", "torch==1.9.0\n", None),
     ],
 )
@@ -58,6 +59,17 @@ def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, r
         ("torch-geometric v0.3, PyTorch tested with Python 3.6\n", None),
         ("This PyTorch package (v0.1.2) implements it\n", None),
         ("A PyTorch port of SSD, version 0.2\n", None),
+        ("PyTorch version: 1.4\n", (1, 4)),
+        ("Needs [PyTorch](https://pytorch.org) 1.4\n", (1, 4)),
+        ("PyTorch Geometric requires 2.0.4\n", None),
+        ("pytorch-lightning (tested with 1.0.8)\n", None),
+        ("torch-scatter: install 2.0.5\n", None),
+        ("A PyTorch implementation, requires 0.5 GB\n", None),
+        ("PyTorch using 0.5 dropout\n", None),
+        ("pip install segmentation-models-pytorch==0.2.1\n\nPyTorch 2.1\n", (2, 1)),
+        ("TTS-PyTorch v0.1.2: needs PyTorch 1.9\n", (1, 9)),
+        ("| PyTorch | 0.3 | 0.4 |\n", None),
+        ("PyTorch, 2.5x faster\n", None),
     ],
 )
 def test_the_release_of_a_readme_counts_if_nothing_declares_one(text, release, tmp_path):

@@ -14,15 +14,21 @@ __all__ = ["leaves_step_behind", "named_release", "oldest_release"]
 # Files of a project that name what it needs
 _REQUIREMENTS = ("requirements.txt", "pyproject.toml", "setup.py", "setup.cfg", "environment.yml", "environment.yaml")
 _TORCH = re.compile(
-    r"""(?:^[\s\-]*["']?|["'])(?:py)?torch\s*(?:==|~=|>=|=)\s*["']?[\^~>=]*(\d+)\.(\d+)""", re.MULTILINE
+    r"""(?:^[ \t\-]*["']?|["'])(?:py)?torch(?:\[[\w,-]+\])?\s*(?:==|~=|>=|=)\s*["']?[\^~>=]*(\d+)\.(\d+)""",
+    re.MULTILINE,
 )
 
 _DOCUMENTS = ("README.md", "README.rst", "readme.md", "README.txt", "README")
 # Of a text: PyTorch 1.9.0, Pytorch-0.3, pytorch (>= 1.9), PyTorch - tested with v0.3.0, a PyTorch install version 0.1.8
-_VERB = r"[^\n]{0,40}?\b(?:tested (?:with|on)|install|requires?|using)[^\n\w]{1,3}"
+_LINK = r"(?:\]\([^\s)]*\))?"
+_VERB = r"[^\w\n]{1,8}(?:[Ww]e )?(?:tested (?:with|on)|install|requires?|using)[^\n\w|]{1,3}"
 _NAMED = re.compile(
-    rf"\b(?:py)?torch(?![a-z_]|\dd)(?:[^\n\w]{{0,12}}|{_VERB})(?:version\s*)?v?([0-2])\.(\d+)", re.IGNORECASE
+    rf"(?<![\w./-])(?:py)?torch{_LINK}(?![a-z_]|\dd)(?:[^\n\w|]{{0,12}}|{_VERB})(?:version:?\s*)?"
+    r"v?([0-2])\.(\d{1,2})(?![\d%]|\s?(?:x|ms|s|gb|mb|m|k)\b)",
+    re.IGNORECASE,
 )
+
+_MINORS = {0: range(1, 5), 1: range(14), 2: range(100)}  # the releases that exist: there was no PyTorch 0.5
 
 # Images of NVIDIA, ``nvcr.io/nvidia/pytorch:20.06-py3``: from each year and month on, the release of PyTorch in them.
 # https://docs.nvidia.com/deeplearning/frameworks/support-matrix/index.html
@@ -42,7 +48,7 @@ _IMAGES = {
     (21, 12): (1, 11),
     (22, 6): (1, 12),
     (22, 9): (1, 13),
-    (23, 2): (2, 0),
+    (23, 3): (2, 0),
     (23, 6): (2, 1),
     (23, 11): (2, 2),
     (24, 2): (2, 3),
@@ -67,8 +73,7 @@ def oldest_release(program: Program) -> tuple[int, int] | None:
 def named_release(program: Program) -> tuple[int, int] | None:
     """Return the release of PyTorch that a project declares, or else the first that its README names: "PyTorch 1.9.0".
 
-    A README may also name an image of NVIDIA with a release.  Who ports a program for a release that nobody declares
-    must not use names that came later.
+    A README may also name an image of NVIDIA with a release.  A port must not use names that came after it.
     """
     declared = oldest_release(program)
     if declared is not None:
@@ -76,10 +81,12 @@ def named_release(program: Program) -> tuple[int, int] | None:
     for root in program.roots:
         for name in _DOCUMENTS:
             text = program.text(os.path.join(root, name)) if program.has(root, name) else None
-            if text is not None and (found := _NAMED.search(text)):
-                return int(found[1]), int(found[2])
-            if text is not None and (found := _IMAGE.search(text)):
-                month = int(found[1]), int(found[2])
+            for found in _NAMED.finditer(text or ""):
+                release = int(found[1]), int(found[2])
+                if release[1] in _MINORS[release[0]]:
+                    return release
+            if text is not None and (image := _IMAGE.search(text)):
+                month = int(image[1]), int(image[2])
                 return next((_IMAGES[each] for each in sorted(_IMAGES, reverse=True) if each <= month), None)
     return None
 

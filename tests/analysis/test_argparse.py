@@ -107,8 +107,14 @@ model(noise)
 
 @pytest.mark.parametrize(
     ("code", "configured"),
-    [('exec(open("settings.py").read())', True), ('exec("steps = 3")', False), ("", False)],
-    ids=["file", "text", "none"],
+    [
+        ('exec(open("settings.py").read())', True),
+        ('exec(open("settings.py").read(), globals())', True),
+        ('exec(open("settings.py").read(), {})', False),
+        ('exec("steps = 3")', False),
+        ("", False),
+    ],
+    ids=["file", "file-in-this-namespace", "file-in-another", "text", "none"],
 )
 def test_executed_code_may_choose_the_device_that_is_named_before(analyse, code, configured):
     assert analyse(EXECUTED.format(code=code)).has_configured_device is configured

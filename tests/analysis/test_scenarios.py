@@ -42,6 +42,31 @@ def test_there_only_what_insists_goes_to_the_accelerator(analyse, text, number):
     assert on_accelerator(elsewhere) == number
 
 
+# Whether a program goes on without an accelerator after a line.
+CALLS = [
+    pytest.param("torch.cuda.set_device(0)", False, id="selected"),
+    pytest.param("torch.distributed.init_process_group('nccl')", False, id="nccl"),
+    pytest.param("torch.cuda.set_device(-1)", True, id="selects-none"),
+    pytest.param("if f():\n    torch.cuda.set_device(0)", True, id="under-a-test"),
+    pytest.param("torch.cuda.set_device(0) if f() else None", True, id="in-an-expression"),
+    pytest.param("f() and torch.cuda.set_device(0)", True, id="in-a-conjunction"),
+    pytest.param("[torch.cuda.set_device(i) for i in range(f())]", True, id="for-each"),
+    pytest.param("with contextlib.suppress(Exception):\n    torch.cuda.set_device(0)", True, id="suppressed"),
+    pytest.param(
+        "parser = argparse.ArgumentParser()\nparser.add_argument('--backend', default='nccl')\n"
+        "torch.distributed.init_process_group(parser.parse_args().backend)",
+        True,
+        id="an-option",
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "goes_on"), CALLS)
+def test_a_call_that_needs_an_accelerator_ends_the_program_without_one(analyse, line, goes_on):
+    text = f"import argparse\nimport contextlib\n{CHOICE}{line}\ntorch.ones(3).cuda()"
+    assert on_accelerator(analyse(text).no_accelerator) == goes_on
+
+
 # --- two accelerators ---------------------------------------------------------------------------------------------
 PAIRS = [
     pytest.param('torch.ones(3).to("cuda:0") + torch.ones(3).to("cuda:1")', 1, id="indices"),

@@ -37,6 +37,7 @@ from devfix.analysis.torch import batches, data_sources
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.conditions import truth_of
 from devfix.analysis.transfer.loops import moved_names
+from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -55,7 +56,8 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
 def _exec(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``exec(open("configurator.py").read())``: what the program named before are options, which the code may set."""
     is_module = interp.activation is not None and interp.activation.function is None
-    if len(args) != 1 or isinstance(args[0], Const) or interp.activation is None or not is_module:
+    is_here = len(args) == 1 or [text_of(each) for each in node.args[1:]] == ["globals()"]
+    if not is_here or isinstance(args[0], Const) or interp.activation is None or not is_module:
         return NONE  # code of the program, or with a namespace of its own; it cannot bind the names of a function
     for name, value in list(interp.now.names(interp.activation.env).items()):
         if isinstance(value, Const) and isinstance(value.value, str) and parse_device(value.value) is not None:

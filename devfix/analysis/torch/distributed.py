@@ -44,8 +44,9 @@ def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     backend = args[0] if args else keywords.get("backend", NONE)
     interp.observations.is_distributed = True
     named = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
-    if named == "nccl" and interp.scenario.no_accelerator:
-        raise Unreachable  # it finds no accelerator
+    given = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "backend")]
+    if named == "nccl" and any(isinstance(each, ast.Constant) for each in given):  # an option has other choices
+        _require_accelerator(interp, node)
     interp.now.set_runtime(backends=frozenset({named}))
     return NONE
 
@@ -102,14 +103,31 @@ def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
 
 def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``torch.cuda.set_device``: set the current device; without an accelerator, the program ends here."""
-    if interp.scenario.no_accelerator:
-        raise Unreachable
+    given = args[0] if args else keywords.get("device", NONE)
+    is_negative = isinstance(given, Const) and isinstance(given.value, int) and given.value < 0  # does nothing
+    if not is_negative:
+        _require_accelerator(interp, node)
     if args or "device" in keywords:
         devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
             interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
+
+
+def _require_accelerator(interp: Interpreter, node: ast.Call) -> None:
+    """End a path without an accelerator at a call that needs one; raises ``Unreachable``.
+
+    The call must be a statement: in an expression it may be skipped, and ``suppress`` goes on after it.
+    """
+    activation = interp.activation
+    stmt = activation.stmt if activation is not None else None
+    if not interp.scenario.no_accelerator or not isinstance(stmt, ast.Expr) or stmt.value is not node:
+        return
+    assert activation is not None
+    outer = [each for each in activation.module.tree.ancestors(stmt) if isinstance(each, (ast.With, ast.AsyncWith))]
+    if not any("suppress" in text_of(item.context_expr) for each in outer for item in each.items):
+        raise Unreachable
 
 
 def _is_nccl(interp: Interpreter) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
@@ -35,7 +34,7 @@ from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
 from devfix.syntax.bindings import assigned_names, bound_before, parameters
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import SourceTree, text_of, walk
 
 __all__ = [
     "ValueScope",
@@ -245,7 +244,7 @@ class ValueScope:
                 yield tree.source(constant)
 
 
-_REPLICATES = re.compile(r"(?<!Distributed)DataParallel\(|\bdata_parallel\(")
+_REPLICATES = frozenset({"DataParallel", "data_parallel"})
 
 
 def has_replicas(observations: Observations) -> bool:
@@ -253,7 +252,20 @@ def has_replicas(observations: Observations) -> bool:
 
     https://github.com/pytorch/pytorch/issues/36035
     """
-    return any(_REPLICATES.search(tree.text) for tree in observations.trees)
+    return any(tree.derived(_replicates) for tree in observations.trees)
+
+
+def _replicates(tree: SourceTree) -> bool:
+    return any(not _REPLICATES.isdisjoint(_last_names(node)) for node in tree.nodes)
+
+
+def _last_names(node: ast.AST) -> tuple[str, ...]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return (name,)
+        case ast.ImportFrom(names=aliases):
+            return tuple(alias.name for alias in aliases)
+    return ()
 
 
 @node_cache(1024)

@@ -232,3 +232,23 @@ def test_what_is_asked_for_its_shape_is_a_tensor(shape, words):
         """
 
     assert words_for(program) == words
+
+
+NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
+    "device)(torch.ones(3, 4, device=device))", "device)(3)"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "usable"),
+    [
+        ("", True),
+        ("# TODO: nn.DataParallel(model)", True),
+        ("from torch.nn.parallel import DistributedDataParallel", True),
+        ("from torch.nn import DataParallel as Replicas", False),
+        ("wrap = nn.DataParallel", False),
+    ],
+)
+def test_replicas_have_no_parameters(line, usable):
+    words = words_for(NO_INPUT, f"{SETUP}{line}\n")
+    assert (words == "next(self.parameters()).device") is usable

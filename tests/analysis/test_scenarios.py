@@ -67,6 +67,31 @@ def test_a_call_that_needs_an_accelerator_ends_the_program_without_one(analyse, 
     assert on_accelerator(analyse(text).no_accelerator) == goes_on
 
 
+OPTIONS = """
+def ones({star}use_cuda=True):
+    return torch.ones(2, 3).to(torch.device("cuda") if use_cuda else torch.device("cpu"))
+
+
+{before}model(ones({given}))
+if torch.cuda.is_available():
+    torch.ones(3).cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("star", "before", "given", "number"),
+    [
+        pytest.param("", "", "", 1, id="its-default"),
+        pytest.param("", "", "**vars(load())", 0, id="unpacked"),
+        pytest.param("*, ", "", "**vars(load())", 0, id="by-keyword-only"),
+        pytest.param("", "options = dict(use_cuda=True)\n", "**options", 1, id="known"),
+    ],
+)
+def test_a_flag_that_may_be_unpacked_need_not_have_its_default(analyse, star, before, given, number):
+    text = CHOICE + OPTIONS.format(star=star, before=before, given=given)
+    assert on_accelerator(analyse(text).no_accelerator) == number
+
+
 # --- two accelerators ---------------------------------------------------------------------------------------------
 PAIRS = [
     pytest.param('torch.ones(3).to("cuda:0") + torch.ones(3).to("cuda:1")', 1, id="indices"),

@@ -13,6 +13,7 @@ from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
+    Const,
     External,
     Function,
     IterableOf,
@@ -30,6 +31,7 @@ from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
 from devfix.analysis.transfer.summaries import Summary, places_of
+from devfix.models.flags import asks_for_accelerator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
@@ -229,7 +231,7 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
         elif unpacked is not None and isinstance(unpacked, Tensor):
             value = unpacked
         elif index >= first_default:
-            value = function.defaults[index - first_default]
+            value = _default(parameter, function.defaults[index - first_default], unpacked)
         else:
             value = _missing_argument(interp, function, parameter)
         _bind_parameter(interp, parameter, value)
@@ -237,11 +239,20 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
         interp.bind(spec.vararg.arg, TupleValue(tuple(args[len(positional) :])))
     for parameter, default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         argument = keywords.pop(parameter.arg) if parameter.arg in keywords else default
+        if argument is not None and argument is default:
+            argument = _default(parameter, default, unpacked)
         _bind_parameter(
             interp, parameter, argument if argument is not None else _missing_argument(interp, function, parameter)
         )
     if spec.kwarg is not None:
         interp.bind(spec.kwarg.arg, interp.new(DictObject(fields=keywords, default_item=unpacked)))
+
+
+def _default(parameter: ast.arg, default: Value, unpacked: Value | None) -> Value:
+    """Return the default of a parameter; of a flag for the accelerator, ``**options`` may give another value."""
+    is_flag = isinstance(default, Const) and isinstance(default.value, bool)
+    may_be_given = unpacked is not None and is_flag and asks_for_accelerator(parameter.arg) is not None
+    return Unknown(parameter.arg) if may_be_given else default
 
 
 def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> None:

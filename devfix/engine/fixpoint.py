@@ -140,8 +140,10 @@ def _resolve(
     repeated = cache if isinstance(cache, MemoryCache) else None
     with Workers(space, jobs, repeated, progress) as workers:
         scans = scan_all(space, entries, workers, cache)
-        found = (finding for scan in scans for finding in scan.findings)
-        space.errors = frozenset(identity(finding) for finding in found if finding.severity is Severity.ERROR)
+        found = ((scan, finding) for scan in scans for finding in scan.findings)
+        space.errors = frozenset(
+            (*scan.key, *identity(each)) for scan, each in found if each.severity is Severity.ERROR
+        )
         outside: frozenset[Identity] = frozenset() if scope is None else unconcerned(scope, space, scans, jobs)
         collected = Resolutions(space, comments, without, repair, scope, outside)
         for file in kept:

@@ -202,7 +202,8 @@ def keep_rewritten(space: Workspace, scans: Iterable[Scan], cache: Cache) -> Non
         and scan.files.isdisjoint(notebooks)
         and changed.isdisjoint(map(os.path.abspath, scan.positioned()))
         and not any(
-            finding.severity is not Severity.ERROR and identity(finding) in space.errors for finding in scan.findings
+            finding.severity is not Severity.ERROR and (*scan.key, *identity(finding)) in space.errors
+            for finding in scan.findings
         )
     ]
     tasks = [_task(scan) for scan in kept]

@@ -87,13 +87,13 @@ class Programs:
         """Repeat several scans, as :meth:`again` does, in several processes if there are workers."""
         missing = [scan for scan in scans if self._remembered(scan) is None]
         for scan, after in zip(missing, self._workers.scan_again(missing), strict=True):
-            known = self._known.setdefault((scan.path, scan.is_program), deque(maxlen=_MOST_KNOWN))
+            known = self._known.setdefault(scan.key, deque(maxlen=_MOST_KNOWN))
             known.appendleft(_Known(after, dict(self.space.changed)))
         found = [self._remembered(scan) for scan in scans]
         return [scan for scan in found if scan is not None]
 
     def _remembered(self, scan: Scan) -> Scan | None:
-        known = self._known.get((scan.path, scan.is_program), ())
+        known = self._known.get(scan.key, ())
         return next((each.scan for each in known if each.holds_for(self.space.changed)), None)
 
     def keep(self, scans: Mapping[int, Scan]) -> None:

@@ -90,6 +90,11 @@ class Scan:
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
+    @property
+    def key(self) -> tuple[str, bool]:
+        """Return the file, and whether it is followed as a program."""
+        return self.path, self.is_program
+
     def positioned(self) -> Iterator[str]:
         """Yield the files in which a finding or a failure has a position."""
         for finding in self.findings:
@@ -203,7 +208,7 @@ def _analyse(
         targets = _targets(space, scan, read)
         for one in every:
             one.targets = targets
-    found = {identity(each): each for one in reversed(every) for each in _findings(space, rules, one)}
+    found = {identity(each): each for one in reversed(every) for each in _findings(space, scan, rules, one)}
     scan.findings = sorted(found.values(), key=position)
     scan.partly = not all(one.is_complete for one in every)
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
@@ -315,7 +320,9 @@ def _rules_in_force(settings: Settings) -> list[Rule]:
     return [rule for rule in all_rules() if rule.default or settings.asks_for(rule.code)]
 
 
-def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Observations) -> list[Finding]:
+def _findings(
+    space: Workspace, scan: Scan, rules: Sequence[Rule], observations: analysis.Observations
+) -> list[Finding]:
     found: dict[Identity, Finding] = {}
     told: set[tuple[str, int]] = set()
     settings = space.settings
@@ -332,7 +339,7 @@ def _findings(space: Workspace, rules: Sequence[Rule], observations: analysis.Ob
                 continue
             same = space.original(held_to_cells(finding, space.cells, space.text))
             wanted = settings.reports(finding.severity) or not rule.default or identity(finding) in errors
-            if wanted or identity(same) in space.errors:  # an edit has left another path to it
+            if wanted or (*scan.key, *identity(same)) in space.errors:  # an edit has left another path to it
                 found.setdefault(identity(same), same)
     return sorted(found.values(), key=position)
 

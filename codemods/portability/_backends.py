@@ -116,36 +116,37 @@ def _counts_of_spawned(tree: SourceTree) -> Iterator[ast.expr]:
         if number is None:
             continue
         name = ast.unparse(number)
-        kept = [stmt for stmt in tree.nodes if _keeps_count(stmt, name, tree)]
+        kept = list(_kept_counts(tree, name))
         if not kept:
             if _is_count(number, tree):
                 yield number
-        elif _is_tested(tree, name):
-            around = (outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp)))
-            if not any(_names(test, name) for test in around):
-                yield from (each for each in walk(node) if isinstance(each, ast.expr) and ast.unparse(each) == name)
-        elif len(kept) == 1 and tree.function(kept[0]) in (tree.function(node), tree.tree):
-            yield from filter(None, [kept[0].value])  # other numbers are made of it
-        else:
-            yield number
+        elif len(kept) == 1 and tree.function(kept[0]) in (tree.function(node), tree.tree) and not _tests(tree, name):
+            yield kept[0]  # other numbers are made of it
+        elif not any(_names(test, name) for test in _tests_around(tree, node)):
+            yield from (each for each in walk(node) if isinstance(each, ast.expr) and ast.unparse(each) == name)
 
 
-def _keeps_count(stmt: ast.AST, name: str, tree: SourceTree) -> TypeGuard[ast.Assign | ast.AnnAssign]:
-    """Return whether a statement keeps the number of accelerators in a name."""
-    match stmt:
-        case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-            return ast.unparse(target) == name and _is_count(value, tree)
-    return False
+def _kept_counts(tree: SourceTree, name: str) -> Iterator[ast.Call]:
+    """Yield the numbers of accelerators that a file keeps in a name."""
+    for stmt in tree.nodes:
+        match stmt:
+            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
+                if ast.unparse(target) == name and _is_count(value, tree):
+                    yield value
+
+
+def _tests(tree: SourceTree, name: str) -> bool:
+    """Return whether a file tests a number: the program may have a path for no accelerator."""
+    tests = (node.test for node in tree.nodes if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
+    return any(_names(test, name) for test in tests)
+
+
+def _tests_around(tree: SourceTree, node: ast.AST) -> Iterator[ast.expr]:
+    return (outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp)))
 
 
 def _names(node: ast.AST, name: str) -> bool:
     return any(ast.unparse(inner) == name for inner in walk(node) if isinstance(inner, ast.expr))
-
-
-def _is_tested(tree: SourceTree, name: str) -> bool:
-    """Return whether a file tests a number: the program may have a path for no accelerator."""
-    tests = (node.test for node in tree.nodes if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
-    return any(_names(test, name) for test in tests)
 
 
 def _is_count(node: ast.expr | None, tree: SourceTree) -> TypeGuard[ast.Call]:

@@ -22,6 +22,7 @@ __all__ = [
     "prints",
     "replaced_names",
     "selects_devices",
+    "selects_devices_before",
     "selects_devices_later",
     "stands_alone",
 ]

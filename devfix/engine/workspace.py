@@ -53,7 +53,7 @@ class Workspace:
         self._roots: dict[str, str] = {}  # folder of a given file → its project
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
-        self.errors: frozenset[tuple[object, ...]] = frozenset()  # of scans, before the first edit
+        self.errors: frozenset[tuple[object, ...]] = frozenset()  # of each scan, before the first edit
         self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
         self._facts_of: dict[str, str] = {}  # the changed texts that they hold for
         self._flags: ProjectFlags | None = None

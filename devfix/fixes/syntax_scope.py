@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from devfix.fixes.device_expression import Query, Source
+from devfix.fixes.replicas import names_replication
 from devfix.syntax.bindings import bound_names, in_scope, is_chain, root_name
 from devfix.syntax.tree import SourceTree
 
@@ -39,7 +40,8 @@ class SyntaxScope:
             case Source.OPERAND:
                 return self._operands(query.partners)
             case Source.PARAMETERS:
-                return ["next(self.parameters()).device"] if _in_module_method(tree, node) else []
+                is_usable = _in_module_method(tree, node) and not names_replication(tree)
+                return ["next(self.parameters()).device"] if is_usable else []
             case _:
                 return ()
 

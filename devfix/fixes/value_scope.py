@@ -30,11 +30,12 @@ from devfix.fixes.device_expression import (
 )
 from devfix.fixes.insertion_point import all_live, inside_module
 from devfix.fixes.live_devices import is_distant, live_devices
+from devfix.fixes.replicas import has_replicas
 from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
 from devfix.syntax.bindings import assigned_names, bound_before, parameters
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import SourceTree, text_of, walk
+from devfix.syntax.tree import text_of, walk
 
 __all__ = [
     "ValueScope",
@@ -42,7 +43,6 @@ __all__ = [
     "device_for_move",
     "device_for_tensor",
     "has_parameters",
-    "has_replicas",
     "is_bound",
     "live_devices",
     "optional_parameters",
@@ -242,30 +242,6 @@ class ValueScope:
             constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
             if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
                 yield tree.source(constant)
-
-
-_REPLICATES = frozenset({"DataParallel", "data_parallel"})
-
-
-def has_replicas(observations: Observations) -> bool:
-    """Return whether a program replicates modules: ``parameters()`` of a replica is empty.
-
-    https://github.com/pytorch/pytorch/issues/36035
-    """
-    return any(tree.derived(_replicates) for tree in observations.trees)
-
-
-def _replicates(tree: SourceTree) -> bool:
-    return any(not _REPLICATES.isdisjoint(_last_names(node)) for node in tree.nodes)
-
-
-def _last_names(node: ast.AST) -> tuple[str, ...]:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return (name,)
-        case ast.ImportFrom(names=aliases):
-            return tuple(alias.name for alias in aliases)
-    return ()
 
 
 @node_cache(1024)

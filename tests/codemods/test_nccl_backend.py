@@ -56,6 +56,12 @@ COUNT = "torch.cuda.device_count()"
             id="a-test-that-decides-on-processes",
         ),
         pytest.param(
+            f"try:\n    number = {COUNT}\nexcept OSError:\n    number = {COUNT}\nmp.spawn(work, (number,), number)\n",
+            f"try:\n    number = {COUNT}\nexcept OSError:\n    number = {COUNT}\n"
+            "mp.spawn(work, (max(number, 1),), max(number, 1))\n",
+            id="a-number-that-is-kept-twice",
+        ),
+        pytest.param(
             f"number = {COUNT}\n\n\ndef main():\n    mp.spawn(work, (number,), nprocs=number)\n",
             f"number = max({COUNT}, 1)\n\n\ndef main():\n    mp.spawn(work, (number,), nprocs=number)\n",
             id="a-number-of-the-module",

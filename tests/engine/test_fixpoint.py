@@ -24,6 +24,8 @@ from devfix import sources
 from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.engine.fixpoint import apply, check, fix_text
+from devfix.engine.scan import identity, scan_library
+from devfix.engine.workspace import Workspace
 from devfix.model import Applicability, Severity, Status
 
 
@@ -177,6 +179,17 @@ def test_severity_is_a_threshold(write, text, severity, found):
     outcome = check(write(train=text), settings(severity=severity))
 
     assert [item.finding.severity for item in outcome.resolutions] == found
+
+
+@pytest.mark.parametrize(("is_program", "count"), [(False, 1), (True, 0)], ids=["of-this-scan", "of-another"])
+def test_what_was_an_error_is_kept_in_the_scan_that_found_it(write, is_program, count):
+    files = write(train=LATENT)
+    (path,) = (file.path for file in files)
+    (finding,) = scan_library(Workspace(files, settings(severity=Severity.LATENT)), path).findings
+    space = Workspace(files, settings())
+    space.errors = frozenset({(path, is_program, *identity(finding))})
+
+    assert len(scan_library(space, path).findings) == count
 
 
 def test_advice_is_repaired_when_asked_for(write):

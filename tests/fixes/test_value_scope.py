@@ -243,7 +243,7 @@ NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
     ("line", "usable"),
     [
         ("", True),
-        ("# TODO: nn.DataParallel(model)", True),
+        ("# nn.DataParallel(model) is slower", True),
         ("from torch.nn.parallel import DistributedDataParallel", True),
         ("from torch.nn import DataParallel as Replicas", False),
         ("wrap = nn.DataParallel", False),

@@ -113,8 +113,9 @@ def saved_states(tree: SourceTree) -> frozenset[Saved]:
     found: set[Saved] = set()
     for call in saves:
         function = tree.function(call)
-        known = functions.setdefault(function, _Function(function))
-        found |= _Values(tree, known, modules, call).devices_of(_saved(call))
+        if function not in functions:
+            functions[function] = _Function(function)
+        found |= _Values(tree, functions[function], modules, call).devices_of(_saved(call))
     return frozenset(found)
 
 

@@ -85,6 +85,8 @@ def _note_move(interp: Interpreter, moved: TensorMoved) -> Value | None:
     leaf, call = moved.tensor, moved.node
     if leaf.device != CPU or moved.device != ACCELERATOR or not isinstance(call.func, ast.Attribute):
         return None
+    if not interp.now.runtime.gradients:
+        return None  # nothing is recorded: the copy is a leaf
     if _asks_for_gradient(call.func.value) and not leaf.grad:
         return _moved_leaf(interp, "asked", moved, None)
     if len(leaf.origins) != 1:

@@ -121,7 +121,7 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
             if all(graphs):
                 return [tensor for tensors in graphs for tensor in tensors]
             is_certain = all(
-                isinstance(option, Tensor) and option.device == ACCELERATOR and not _is_guess(option)
+                isinstance(option, Tensor) and option.device == ACCELERATOR and not _may_be_something_else(option)
                 for option in relevant
             )
             return [option for option in relevant if isinstance(option, Tensor)] if is_certain else []

@@ -139,3 +139,10 @@ def test_results_that_a_loop_brings_to_the_host_are_not_on_the_accelerator(analy
         """
 
     assert analyse(program).host_accesses == {}
+
+
+def test_items_of_unknown_data_that_a_dataset_moves_are_not_on_the_cpu(met):
+    text = _program("tuple([t[i].to(device) for t in self.load()])", "pass", "0")
+
+    assert met(text) == []
+    assert met(text.replace(".to(device) for", " for")) != []

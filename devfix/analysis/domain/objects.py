@@ -90,6 +90,11 @@ class HeapObject:
     last_moved_at: ProgramPoint | None = field(default=None, metadata=LATEST)
 
     @property
+    def device(self) -> Device:
+        """Return the device of the object's own tensors; unknown if it differs between paths."""
+        return next(iter(self.devices)) if len(self.devices) == 1 else UNKNOWN_DEVICE
+
+    @property
     def contents(self) -> list[Value]:
         """Return the values of all fields and the default item, if there is one."""
         return [*self.fields.values(), *([self.default_item] if self.default_item is not None else [])]
@@ -357,11 +362,6 @@ class Module(HeapObject):
     def is_opaque(self) -> bool:
         """Return whether the submodules are unknown."""
         return self.cls is None and self.opaque
-
-    @property
-    def device(self) -> Device:
-        """Return the device of the own weights; unknown if it differs between paths."""
-        return next(iter(self.devices)) if len(self.devices) == 1 else UNKNOWN_DEVICE
 
     def as_module(self, interp: Interpreter) -> Module:
         """Return the module itself."""

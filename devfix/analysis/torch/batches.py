@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import BatchPart
+from devfix.analysis.domain.objects import BatchPart, Opaque
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
@@ -111,6 +111,8 @@ def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
                 return interp.new(obj.transformed(lambda _, item: collate(interp, item, depth + 1)))
             if isinstance(obj, BatchObject):
                 return value
+            if isinstance(obj, Opaque) and obj.last_moved_at is not None:
+                return Tensor(obj.device, is_certain=False, maybe_container=True)
     return Tensor(CPU, is_certain=False, maybe_container=True)
 
 

@@ -17,6 +17,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Device,
+    Function,
     Origin,
     Pointer,
     Tensor,
@@ -35,7 +36,7 @@ from devfix.analysis.transfer.bound_call import BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.models.index import lookup
 from devfix.models.names import NN_MODULE_METHODS
-from devfix.syntax.tree import argument_texts, text_of
+from devfix.syntax.tree import argument_texts, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -73,7 +74,7 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
     optimizers.note_move(interp, moved, device, point)
     for part in moved:
         obj = interp.heap_object(part)
-        custom = _overrides_apply(interp, obj)
+        custom = _has_own_move(interp, obj)
         fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
         for value in fields.values() if custom else ():
             items = object_at(interp, value, Container)
@@ -99,7 +100,7 @@ def forget_wrappers(interp: Interpreter, pointer: Pointer) -> None:
 def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
     """Return the value of an attribute after its module is moved: parameters and buffers are moved.
 
-    With ``custom``, the class overrides ``_apply``, so the device of other tensors is unknown.
+    With ``custom``, the class moves more than these, so the device of other tensors is unknown.
     """
     if isinstance(value, Union):
         return join(moved_field(option, device, custom) for option in value.alternatives)
@@ -117,9 +118,28 @@ def is_registered(value: Value) -> TypeGuard[Tensor]:
     )
 
 
-def _overrides_apply(interp: Interpreter, obj: HeapObject) -> bool:
-    """Return whether a class overrides ``_apply``, which every ``Module.to()`` calls."""
-    return obj.cls is not None and find_member(interp, obj.cls, "_apply") is not None
+def _has_own_move(interp: Interpreter, obj: HeapObject) -> bool:
+    """Return whether a class overrides ``_apply``, which every move calls, or a move that writes what it cannot name.
+
+    ``for x in (self.a, self.b): x.data = x.data.cuda()``.
+    """
+    if obj.cls is None:
+        return False
+    found = {name: find_member(interp, obj.cls, name) for name in ("_apply", "to", "cuda")}
+    moves = (found[name] for name in ("to", "cuda"))
+    return found["_apply"] is not None or any(
+        _writes_data(node) for move in moves if isinstance(move, Function) for node in walk(move.node)
+    )
+
+
+def _writes_data(node: ast.AST) -> bool:
+    """Return whether a node writes the memory of a tensor of any name, or an attribute by its name."""
+    match node:
+        case ast.Attribute(attr="data", ctx=ast.Store(), value=ast.Name()):
+            return True
+        case ast.Call(func=ast.Name(id="setattr")):
+            return True
+    return False
 
 
 def forget_device(interp: Interpreter, pointer: Pointer) -> None:

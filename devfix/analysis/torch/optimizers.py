@@ -182,7 +182,7 @@ def build(
     for root in roots:
         ids = root.module_ids or frozenset(part.id for _, part in module_tree.named_modules(interp, root.module))
         module_ids.update(dict.fromkeys(sorted(ids)))
-    on_cpu = frozenset(key for key in module_ids if interp.now.at(key).devices == frozenset({CPU}))
+    on_cpu = frozenset(key for key in module_ids if _has_weights_on_cpu(interp.now.at(key)))
     obj = OptimizerObject(
         name,
         allocated_at=interp.point(node, with_state=True),
@@ -243,11 +243,17 @@ def _optimizers(interp: Interpreter) -> list[tuple[Pointer, OptimizerObject]]:
     return [(Pointer(key), obj) for key, obj in found if isinstance(obj, OptimizerObject)]
 
 
+def _has_weights_on_cpu(obj: HeapObject) -> bool:
+    """Return whether an object has weights of its own, on the CPU; what it holds may be elsewhere."""
+    is_empty = isinstance(obj, Module) and not obj.weights and not obj.is_opaque
+    return obj.devices == frozenset({CPU}) and not is_empty
+
+
 def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: ProgramPoint) -> None:
     """Record a move to the accelerator for each optimizer that got the moved parameters on the CPU."""
     if device != ACCELERATOR:
         return
-    ids = {part.id for part in moved if interp.heap_object(part).devices == frozenset({CPU})}
+    ids = {part.id for part in moved if _has_weights_on_cpu(interp.heap_object(part))}
     for pointer, obj in _optimizers(interp):
         if obj.on_cpu & ids and obj.moved_late is None:
             interp.now.update(pointer, moved_late=point)

@@ -93,8 +93,7 @@ def named_device(interp: Interpreter, value: Value) -> Device | None:
                 None if name.split(".")[-1].startswith(("float", "half", "bfloat", "int", "long")) else UNKNOWN_DEVICE
             )
         case Pointer():
-            obj = interp.heap_object(value)
-            return next(iter(obj.devices)) if len(obj.devices) == 1 else UNKNOWN_DEVICE
+            return interp.heap_object(value).device
     return UNKNOWN_DEVICE
 
 

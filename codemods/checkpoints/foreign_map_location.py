@@ -51,7 +51,7 @@ from codemods.checkpoints._saved_entries import SUBSCRIPTIONS, saved_tensors
 from codemods.checkpoints.load_without_map_location import edit_of, target_of
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import Const, DeviceValue, Text, alternatives
+from devfix.analysis.domain.values import CPU, Const, DeviceValue, Text, alternatives
 from devfix.analysis.observations import DeviceMismatch, Loading, Operand
 from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
@@ -124,7 +124,7 @@ _Use = tuple[ProgramPoint, "DeviceMismatch | None", "Operand | None"]
 def _uses(observations: Observations, loading: Loading) -> Iterator[_Use]:
     """Yield the uses of the loaded values on the accelerator: calls of a whole module, or operations on its tensors."""
     for use in loading.uses:
-        if use.kind == "object" and use.on_accelerator:
+        if use.kind == "object" and use.on_accelerator and use.device == CPU:
             yield use.point, None, None
     index = list(observations.loadings.values()).index(loading)
     for mismatch in observations.mismatches:

@@ -130,3 +130,15 @@ def test_numbers_of_a_checkpoint_are_no_tensors(met):
         """
 
     assert met(program) == []
+
+
+def test_one_of_two_values_that_name_one_device_names_it(place):
+    text = "where = 'cuda' if somewhere() else torch.device('cuda')\n"
+
+    assert place(SETUP + text, "torch.load('a.pt', map_location=where)['x']") == place(SETUP, "there")
+
+
+def test_a_whole_module_was_loaded_where_it_is_used(analyse):
+    uses = only(analyse(f"{SETUP}\nnet = torch.load('a.pt', map_location='cpu')\nnet(there)\n")).uses
+
+    assert [(use.kind, use.device.kind) for use in uses] == [("object", "cpu")]

@@ -135,6 +135,14 @@ RIGHT = [
         id="frozen",
     ),
     pytest.param(
+        "model = nn.DataParallel(model.cuda())\n"
+        "o = torch.optim.Adam(model.parameters())\n"
+        "o.load_state_dict(state)\n"
+        "model.cuda()\n"
+        "o.step()",
+        id="wrapped-later",
+    ),
+    pytest.param(
         "head = nn.Linear(3, 3).cuda()\n"
         "model.cuda()\n"
         "o = torch.optim.SGD([*model.parameters(), *head.parameters()], lr=1)\n"

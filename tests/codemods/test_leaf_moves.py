@@ -60,3 +60,10 @@ def test_other_moves_are_not(text):
 )
 def test_uses_that_need_a_leaf_are_recorded(use, uses):
     assert recorded(MOVED + use) == [("leaf", uses)]
+
+
+def test_without_gradients_the_copy_is_a_leaf():
+    text = "with torch.no_grad():\n    w = nn.Parameter(torch.ones(3)).to(device)\nw.requires_grad = True"
+
+    assert recorded(text) == []
+    assert recorded(text.replace("with torch.no_grad():", "if True:")) == [("parameter", [])]

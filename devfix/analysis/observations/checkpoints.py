@@ -6,11 +6,13 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.records import dataclass
+from devfix.analysis.domain.values import UNKNOWN_DEVICE
 
 if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
+    from devfix.analysis.domain.values import Device
 
 __all__ = ["LoadUse", "Loading"]
 
@@ -24,12 +26,14 @@ class LoadUse:
             ``needs-cpu`` or ``tensor`` (an operand).
         point: program point of the use.
         on_accelerator: the other operand was on the accelerator.
+        device: where the loaded value was.
 
     """
 
     kind: str
     point: ProgramPoint
     on_accelerator: bool
+    device: Device = UNKNOWN_DEVICE
 
 
 @dataclass(eq=False)

@@ -144,7 +144,8 @@ def _loaded_tensor(interp: Interpreter, device: Device, point: ProgramPoint, nod
 def _map_device(interp: Interpreter, mapping: Value) -> Device:
     """Return the device of ``map_location``; ``lambda storage, location: storage`` maps to the CPU."""
     if not isinstance(mapping, Function):
-        return named_device(interp, mapping) or UNKNOWN_DEVICE
+        named = {named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(mapping)}
+        return named.pop() if len(named) == 1 else UNKNOWN_DEVICE
     if isinstance(mapping.node, ast.Lambda) and mapping.node.args.args:
         body, storage = mapping.node.body, mapping.node.args.args[0].arg
         if isinstance(body, ast.Name) and body.id == storage:
@@ -201,11 +202,18 @@ def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_ac
     for option in alternatives(value):
         assert isinstance(option, Tensor)
         for origin in option.origins:
-            note_origin_use(interp, origin, kind, node, on_accelerator)
+            note_origin_use(interp, origin, kind, node, on_accelerator, option.device)
 
 
-def note_origin_use(interp: Interpreter, origin: Origin, kind: str, node: ast.AST, on_accelerator: bool) -> None:
-    """Record a use of a loaded value, given its origin."""
+def note_origin_use(
+    interp: Interpreter,
+    origin: Origin,
+    kind: str,
+    node: ast.AST,
+    on_accelerator: bool,
+    device: Device = UNKNOWN_DEVICE,
+) -> None:
+    """Record a use of a loaded value, given its origin, and its device if that is known."""
     if origin.kind == "load":
         loading = list(interp.observations.loadings.values())[origin.site_id]
-        loading.uses.append(LoadUse(kind, interp.point(node, with_state=True), on_accelerator))
+        loading.uses.append(LoadUse(kind, interp.point(node, with_state=True), on_accelerator, device))

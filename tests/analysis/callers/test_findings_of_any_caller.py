@@ -171,6 +171,33 @@ RIGHT = {
                 value = value.to(where)
             return value
     """,
+    "a method moves the part that another one uses": """
+        class Trainer:
+            def __init__(self, device):
+                self.net = nn.Linear(3, 3)
+                self.device = device
+
+            def evaluate(self, x: Tensor):
+                return self.net(x.to("cuda"))
+
+            def run(self, x: Tensor):
+                self.net.to(self.device)
+                return self.evaluate(x)
+    """,
+    "a move of its own writes what it cannot name": """
+        class Layer(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.scale = torch.ones(3)
+
+            def cuda(self):
+                for x in [self.scale]:
+                    x.data = x.data.cuda()
+                return super().cuda()
+
+            def forward(self, x: Tensor):
+                return x * self.scale
+    """,
     "a quantile of a number has no dimensions": """
         def low(x: Tensor, level=0.9):
             normal = torch.distributions.Normal(0.0, 1.0)

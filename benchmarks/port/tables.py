@@ -18,6 +18,7 @@ SECTIONS = {
     "third": "port third",
     "fourth": "port fourth",
     "fifth": "port fifth",
+    "sixth": "port sixth",
     "all": "port",
 }
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"

@@ -140,7 +140,7 @@ f{last}(torch.ones(3, 4))  # a call where the value is made is no step
 """
 
 
-@pytest.mark.parametrize(("calls", "level"), [(4, Severity.ERROR), (5, Severity.LATENT)])
+@pytest.mark.parametrize(("calls", "level"), [(5, Severity.ERROR), (6, Severity.LATENT)])
 def test_errors_of_a_program_through_many_calls_are_latent(tmp_path, monkeypatch, calls, level):
     monkeypatch.chdir(tmp_path)
     functions = "\n".join(f"def f{i}(x):\n    {f'f{i - 1}' if i else 'model'}(x)" for i in range(calls))

@@ -116,7 +116,7 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR if conflict.certain and (fixes or conflict.mismatch is not None) else Severity.LATENT,
+        _severity(conflict, is_shown=bool(fixes) or conflict.mismatch is not None),
         conflict.point.tree.path,
         conflict.point.tree.span(conflict.call),
         f"`{call}` hard-codes {described}",
@@ -130,11 +130,16 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     )
 
 
+def _severity(conflict: DeviceConflict, *, is_shown: bool) -> Severity:
+    """Return the level: what is taken off the accelerator in one function and used in another is mostly taken back."""
+    return Severity.ERROR if conflict.certain and is_shown and not _is_parked_elsewhere(conflict) else Severity.LATENT
+
+
 def _is_parked_elsewhere(conflict: DeviceConflict) -> bool:
     """Return whether the value is moved off the accelerator in one function and used in another."""
-    assert conflict.mismatch is not None
     return (
         conflict.was_on_accelerator
+        and conflict.mismatch is not None
         and conflict.mismatch.point.call_frame.activation.node is not conflict.point.call_frame.activation.node
     )
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from codemods.portability._cuda_api import CUDA_OBJECTS, CudaFunction, cuda_function, is_feature
 from codemods.portability._guards import is_guarded
-from codemods.portability._torch_names import indentation, named, prints, stands_alone
+from codemods.portability._torch_names import (
+    indentation,
+    named,
+    prints,
+    selects_device_of_block,
+    stands_alone,
+)
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
 
@@ -198,14 +204,9 @@ def _printed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | 
 
 
 def _selected(tree: SourceTree, call: ast.Call) -> Fix | None:
-    """Return the fix of ``with torch.cuda.device(index):``, which does nothing if the index is negative.
-
-    https://docs.pytorch.org/docs/stable/generated/torch.cuda.device.html
-    """
+    """Return the fix of ``with torch.cuda.device(index):``."""
     owner = _query(tree, call, "cuda")
-    if named(tree, call.func) != "torch.cuda.device" or not isinstance(tree.parents[call], ast.withitem) or not owner:
-        return None
-    if len(call.args) != 1 or call.keywords or isinstance(call.args[0], ast.Starred):
+    if not owner or not selects_device_of_block(tree, call):
         return None
     index = call.args[0]
     text = tree.source(index)

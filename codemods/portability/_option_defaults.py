@@ -109,11 +109,13 @@ def _value_of_parameter(tree: SourceTree, node: ast.Name, name: str) -> Any:
     if name in flags.passed:
         values = [flags.options.get(attribute, UNKNOWN) for attribute in flags.passed[name]]
         return values[0] if all(value == values[0] for value in values) else UNKNOWN
-    return _default(function, name)
+    default = _default(function, name)
+    is_given = not default and flags.answers.is_given(node, tree.ancestors(node))  # calls turn it on
+    return UNKNOWN if is_given else default
 
 
 def _value_of_global(tree: SourceTree, name: str) -> Any:
-    """Return the value of a name that a file binds once, to a flag: ``cuda = args.gpu_mode``."""
+    """Return the value of a name that a file binds once, to a flag: ``cuda = args.gpu_mode``, ``not args.no_cuda``."""
     bound = [node for node in tree.nodes if isinstance(node, ast.Name) and node.id == name]
     stored = [node for node in bound if not isinstance(node.ctx, ast.Load)]
     stmt = tree.parents[stored[0]] if len(stored) == 1 else None
@@ -121,9 +123,13 @@ def _value_of_global(tree: SourceTree, name: str) -> Any:
         return UNKNOWN  # a parameter of a function or lambda around the test
     if not isinstance(stmt, ast.Assign) or stmt.targets != stored or _may_be_answer(tree, stored[0]):
         return UNKNOWN
-    if not isinstance(tree.parents[stmt], ast.Module) or not isinstance(stmt.value, (ast.Attribute, ast.Constant)):
+    is_of_module = not any(isinstance(outer, (*_FUNCTIONS, ast.Lambda, ast.ClassDef)) for outer in tree.ancestors(stmt))
+    if not is_of_module or not isinstance(tree.parents[stmt], (ast.Module, ast.If)):
         return UNKNOWN
-    return _value(tree, stmt.value)
+    match stmt.value:
+        case ast.Attribute() | ast.Constant() | ast.UnaryOp(op=ast.Not(), operand=ast.Attribute()):
+            return _value(tree, stmt.value)
+    return UNKNOWN
 
 
 def _may_be_answer(tree: SourceTree, node: ast.expr) -> bool:

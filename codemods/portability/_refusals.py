@@ -8,7 +8,14 @@ from collections.abc import Iterator
 
 from codemods.portability._cuda_api import CUDA_OBJECTS, EXTENSION_LOADERS, is_feature, without_equivalent
 from codemods.portability._option_defaults import outcome_by_default
-from codemods.portability._torch_names import imported_names, leaves, named, prints, replaced_names
+from codemods.portability._torch_names import (
+    imported_names,
+    leaves,
+    named,
+    prints,
+    replaced_names,
+    selects_device_of_block,
+)
 from devfix.syntax import project_flags
 from devfix.syntax.tree import SourceTree, walk
 
@@ -51,6 +58,8 @@ def _has_no_equivalent(tree: SourceTree) -> bool:
                     return True
             case ast.Attribute() | ast.Name():
                 name = named(tree, node)
+                if selects_device_of_block(tree, tree.parents[node]):
+                    continue  # this can be ported
                 if name in CUDA_OBJECTS or name in EXTENSION_LOADERS or is_feature(name):
                     return True
     return False

@@ -21,6 +21,7 @@ __all__ = [
     "prepares_devices",
     "prints",
     "replaced_names",
+    "selects_device_of_block",
     "selects_devices",
     "selects_devices_before",
     "selects_devices_later",
@@ -195,3 +196,14 @@ def prints(call: ast.Call) -> bool:
     """Return whether a call shows its arguments, or makes text of them, as ``print`` and the methods of loggers do."""
     func = call.func
     return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in _PRINTS
+
+
+def selects_device_of_block(tree: SourceTree, call: ast.AST) -> bool:
+    """Return whether a call is ``with torch.cuda.device(index):``, which does nothing if the index is negative.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.cuda.device.html
+    """
+    match call:
+        case ast.Call(args=[index], keywords=[]) if not isinstance(index, ast.Starred):
+            return named(tree, call.func) == "torch.cuda.device" and isinstance(tree.parents[call], ast.withitem)
+    return False

@@ -1,8 +1,8 @@
 """Names of a project that may hold what a machine answers: whether there is CUDA, and how many accelerators there are.
 
 Values are followed through all files: ``use_cuda = torch.cuda.is_available()``, ``Trainer(gpu=use_cuda)``, ``return
-use_cuda``, and what is assigned under ``if use_cuda:`` or in a ``try`` for CUDA.  Attributes, keys, functions and names
-of modules are told apart by their words only; names of functions belong to them.
+use_cuda``, and what is assigned under ``if use_cuda:`` or in a ``try`` for CUDA.  Attributes, keys and functions are
+told apart by their words only; names of functions belong to them, and flags of modules to their files.
 """
 
 from __future__ import annotations
@@ -94,11 +94,17 @@ def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iter
             names = tuple(each.arg for each in arguments if each.arg not in ("self", "cls"))
             parameters[name].append((_locals(node), names))
     flows: dict[str, set[str]] = defaultdict(set)
+    written = {name for tree in trees for name in _written_from_outside(tree)}
     for tree in trees:
-        for sources, targets in _flows(tree, (), frozenset(), ""):
+        scope = _scope([tree])
+        for sources, targets in _flows(tree, scope, frozenset(), ""):
             for source in sources:
                 flows[source].update(targets)
-        for call, scope in _calls(tree, ()):
+        for name in (name for each in scope for name in each.names):
+            flows[scope[0].token(name)].add(name)  # other files import it
+            if name in written:
+                flows[name].add(scope[0].token(name))
+        for call, scope in _calls(tree, scope):
             for parameter, value in _passed(call, parameters):
                 for source in _read(value, scope):
                     flows[source].add(parameter)
@@ -173,8 +179,46 @@ def _locals(function: ast.AST) -> _Locals:
     return _Locals(f"{getattr(function, 'name', '')}:{getattr(function, 'lineno', 0)}", frozenset(names - others))
 
 
+@node_cache(16384)
+def _flags_of_module(module: ast.AST) -> _Locals:
+    """Return the flags that a module binds; what binds them tells modules apart."""
+    stmts = [stmt for stmt in _statements(module) if isinstance(stmt, (ast.Assign, ast.AnnAssign))]
+    targets = [(stmt, stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]) for stmt in stmts]
+    bound = [(stmt, each.id) for stmt, names in targets for each in names if isinstance(each, ast.Name)]
+    flags = [(stmt, name) for stmt, name in bound if _is_flag(name)]
+    return _Locals("; ".join(ast.unparse(stmt) for stmt, _ in flags), frozenset(name for _, name in flags))
+
+
+def _statements(block: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements of a module, those of its functions and classes aside."""
+    for child in children(block):
+        if isinstance(child, ast.stmt):
+            yield child
+        if not isinstance(child, (*_FUNCTIONS, ast.ClassDef, ast.expr)):
+            yield from _statements(child)
+
+
+def _written_from_outside(tree: ast.AST) -> Iterator[str]:
+    """Yield the flags that a file may write in another one: ``config.use_cuda = …`` of an imported module."""
+    nodes = list(ast.walk(tree))
+    imported = (each for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom)) for each in node.names)
+    modules = {(each.asname or each.name).partition(".")[0] for each in imported}
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr=flag, ctx=ast.Store()) if name in modules:
+                yield flag
+            case ast.Call(func=ast.Name(id="exec" | "globals")):
+                yield from _flags_of_module(tree).names
+
+
 def _scope(around: Iterable[ast.AST]) -> _Scope:
-    return tuple(_locals(node) for node in around if isinstance(node, (*_FUNCTIONS, ast.Lambda)))
+    found = []
+    for node in around:
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            found.append(_locals(node))
+        elif isinstance(node, ast.Module) and (flags := _flags_of_module(node)).names:
+            found.append(flags)
+    return tuple(found)
 
 
 def _token(scope: _Scope, name: str) -> str:

@@ -89,9 +89,9 @@ def test_a_short_expression_is_written_in_both_branches(receiver, repair):
 
 
 @pytest.mark.parametrize("place", [".to({})", ".to({}, non_blocking=True)", "\n    device = {}\n    model.to(device)"])
-@pytest.mark.parametrize("index", ["rank", "local_rank", "args.gpu"])
+@pytest.mark.parametrize("index", ["rank", "local_rank", "args.gpu", "args.gpu_ids[0]", "device_ids[1]"])
 def test_an_index_that_is_a_device_counts_with_cuda_only(place, index, repair):
-    text = f"{HEAD}{ANY_OPTION}def main(rank, local_rank):\n    model = nn.Linear(3, 3){place}\n"
+    text = f"{HEAD}{ANY_OPTION}def main(rank, local_rank, device_ids):\n    model = nn.Linear(3, 3){place}\n"
 
     changed = repair(CODE, text.format(index))
 
@@ -103,6 +103,7 @@ def test_an_index_that_is_a_device_counts_with_cuda_only(place, index, repair):
     "text",
     [
         "def main(device):\n    nn.Linear(3, 3).to(device)\n",
+        "def main(devices):\n    nn.Linear(3, 3).to(devices[0])\n",
         "rank = 0 if torch.cuda.is_available() else 'cpu'\nnn.Linear(3, 3).to(rank)\n",
         "gpu = 0\nif torch.cuda.is_available():\n    nn.Linear(3, 3).to(gpu)\n",
     ],

@@ -114,6 +114,26 @@ def test_the_code_behind_a_check_is_ported_with_it(tmp_path):
     assert "assert" not in change.new.decode() and ".cuda()" not in change.new.decode()
 
 
+def test_a_check_goes_before_a_block_on_one_device(tmp_path):
+    text = HEAD + "assert torch.cuda.is_available()\nwith torch.cuda.device(0):\n    print(torch.ones(3).cuda())\n"
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    (change,) = fixpoint.apply([file], Settings(select=("DEV8",), root=str(tmp_path))).patch.files
+    assert "assert" not in change.new.decode() and "0 if torch.cuda.is_available() else -1" in change.new.decode()
+
+
+def test_a_check_of_a_flag_that_is_on_goes(tmp_path):
+    text = (
+        HEAD + "import argparse\nparser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--nocuda', action='store_true')\nopt = parser.parse_args()\n\n"
+        "if __name__ == '__main__':\n    cuda = not opt.nocuda\n"
+        "    if cuda and not torch.cuda.is_available():\n        raise Exception('no GPU')\n"
+        "    device = torch.device('cuda' if cuda else 'cpu')\n    print(torch.ones(3, device=device))\n"
+    )
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    (change,) = fixpoint.apply([file], Settings(select=("DEV8",), root=str(tmp_path))).patch.files
+    assert "raise" not in change.new.decode() and "if torch.cuda.is_available() else 'cpu'" in change.new.decode()
+
+
 def test_a_check_stays_before_what_has_no_equivalent(tmp_path):
     text = "assert torch.cuda.is_available()\ngraph = torch.cuda.CUDAGraph()\n"
     (resolution,) = reported(tmp_path, HEAD + text)

@@ -69,6 +69,10 @@ def test_a_constant_that_is_passed_does_not_follow_the_machine(moved, call):
     assert moved(call=call) == 2
 
 
+def test_a_constant_that_calls_pass_counts_more_than_a_default_that_is_off(moved):
+    assert moved("use_gpu=False", call="Trainer(model, use_gpu=True)") == 2
+
+
 @pytest.mark.parametrize(
     ("parameter", "value"),
     [

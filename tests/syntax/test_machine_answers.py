@@ -79,3 +79,29 @@ def test_calls_and_mappings_pass_values_to_other_files(call, value, answer):
     test = "self.gpu" if call.startswith("Trainer({") or ("gpu={}" in call and "dict" not in call) else "config.gpu"
 
     assert asked(call.format(value), trainer.format(test))[:2] == (answer, not answer)
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (("gpu = torch.cuda.is_available()",), (False, True, False)),
+        (("import last\nlast.gpu = torch.cuda.is_available()",), (True, True, False)),
+        (("class Options:\n    pass\nargs = Options()\nargs.gpu = torch.cuda.is_available()",), (False, True, False)),
+    ],
+    ids=["of-another-module", "written-from-another-module", "of-options"],
+)
+def test_flags_of_modules_belong_to_their_files(others, expected):
+    assert asked(*others, "gpu = True\nif gpu:\n    pass") == expected
+
+
+@pytest.mark.parametrize("imported", ["from settings import gpu", "from settings import *"])
+def test_flags_of_modules_can_be_imported(imported):
+    settings = "gpu = torch.cuda.is_available()"
+
+    assert asked(settings, f"{imported}\nif gpu:\n    pass")[0]
+
+
+def test_a_function_may_set_the_flag_of_its_module():
+    text = "gpu = True\ndef choose():\n    global gpu\n    gpu = torch.cuda.is_available()\nif gpu:\n    pass"
+
+    assert asked(text)[0]

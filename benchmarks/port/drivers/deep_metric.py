@@ -20,8 +20,8 @@ class Birds(torch.utils.data.Dataset):
         return len(self.labels)
 
     def __getitem__(self, index):
-        colour = torch.randn(3, 1, 1, generator=torch.Generator().manual_seed(self.labels[index]))
-        return torch.randn(3, 64, 64, generator=torch.Generator().manual_seed(100 + index)) + colour, self.labels[index]
+        colour = torch.randn(3, 1, 1, generator=torch.Generator().manual_seed(int(self.labels[index])))
+        return torch.randn(3, 64, 64, generator=torch.Generator().manual_seed(100 + int(index))) + colour, self.labels[index]
 
 
 def inception(dim, pretrained):

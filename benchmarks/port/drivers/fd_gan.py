@@ -36,7 +36,7 @@ class Pairs(torch.utils.data.Dataset):
 
     def one(self, index):
         name, person, camera = self.dataset[index]
-        draw = torch.Generator().manual_seed(index)
+        draw = torch.Generator().manual_seed(int(index))
         origin, target = (torch.rand(2, 3, 256, 128, generator=draw) * 2 - 1 + person / 2).clamp(-1, 1)
         return {"origin": origin, "target": target, "posemap": torch.rand(18, 256, 128, generator=draw), "pid": person}
 

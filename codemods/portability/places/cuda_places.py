@@ -89,7 +89,7 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             is_short = _is_short(tree, receiver) or isinstance(receiver, (ast.Name, ast.Attribute))
             reason = "" if is_short else _LONG
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(receiver), reason=reason)
-        case ast.Name() | ast.Attribute() if is_index_of_move(tree, node):
+        case ast.Name() | ast.Attribute() | ast.Subscript() if is_index_of_move(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')
         case ast.expr() if reads_cuda_setting(tree, node) and is_used_as_device(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')

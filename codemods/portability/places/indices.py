@@ -13,6 +13,7 @@ __all__ = ["is_index_of_move", "is_integer", "tensor_of_index"]
 
 _GET = "get_device"
 _INDEX = re.compile(r"(?:local_)?rank|gpu(?:_?id|_?index)?", re.IGNORECASE)
+_INDICES = re.compile(r"(?:device|gpu)_?(?:ids?|indices|list)|gpus", re.IGNORECASE)
 
 
 def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
@@ -28,10 +29,11 @@ def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
     return None
 
 
-def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute) -> bool:
+def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute | ast.Subscript) -> bool:
     """Return whether an expression is the index of an accelerator where a device is expected.
 
-    ``model.to(local_rank)``, and ``device = cfg.gpu_id``.  What a machine may answer, such as ``"cpu"``, is none.
+    ``model.to(local_rank)``, ``model.to(device_ids[0])``, and ``device = cfg.gpu_id``.  What a machine may answer, such
+    as ``"cpu"``, is none.
     """
     match tree.parents.get(node):
         case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]):
@@ -40,10 +42,18 @@ def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute) -> bool:
             is_place = value is node and name.endswith("device")
         case _:
             is_place = False
-    name = node.attr if isinstance(node, ast.Attribute) else node.id
-    if not is_place or not _INDEX.fullmatch(name):
+    if not is_place or not _is_named_as_index(node):
         return False
     return not project_flags.current().answers.may_decide(node, tree.ancestors(node))
+
+
+def _is_named_as_index(node: ast.expr) -> bool:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _INDEX.fullmatch(name) is not None
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=ast.Constant(value=int())):
+            return _INDICES.fullmatch(name) is not None
+    return False
 
 
 def is_integer(tree: SourceTree, index: ast.expr) -> bool:

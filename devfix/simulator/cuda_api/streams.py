@@ -52,6 +52,7 @@ class SimulatedGenerator(_RealGenerator, metaclass=_GeneratorType):
 
     def manual_seed(self, seed: int) -> Any:
         """Seed the generator; a device's numbers differ from the CPU's of the same seed."""
+        super().manual_seed(seed)  # it refuses what is no integer: a number of NumPy
         self._seed = int(seed)
         if self is _generators.get(self._tag) and not _is_called_by_torch():  # type: ignore[arg-type]  # None is no key
             state.seedings += 1

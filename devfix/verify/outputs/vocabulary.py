@@ -61,8 +61,8 @@ _LABELS = (
     r"|throughput|fps|mem|memory|allocated|reserved|pid|port|rss|vram|[a-z]+ per sec(?:ond)?)"
 )
 
-#: A number of a line: after the word, or after the name of a file in a log: ``train.py:  12``, ``(train.py 12)``.
-_LINE_NUMBER = r"(\bline(?:no)?[ =:]+|\.(?:py|ipynb):? +)\d+(?![\w.])"
+#: A number of a line: after the word, or after the name of a file in a log: ``train.py:  12``, ``[train.py, 12]``.
+_LINE_NUMBER = r"(\bline(?:no)?[ =:]+|\.(?:py|ipynb)[:,]? +)\d+(?![\w.])"
 
 _LABELLED = rf"(?<![a-z])({_LABELS})(?![a-z])(?![ _-]?(?:steps?|stamps?|series)\b)([^\d,;|\n{VARYING}]{{0,24}}?)"
 

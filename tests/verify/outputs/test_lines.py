@@ -52,7 +52,13 @@ def test_amounts_of_memory_and_lines_that_no_run_of_the_original_changes_are_res
 
 
 @pytest.mark.parametrize(
-    "theirs", ["train.step line 40: loss 0.5", "[INFO: train.py:   40]: loss 0.5", "(train.py 40): INFO loss 0.5"]
+    "theirs",
+    [
+        "train.step line 40: loss 0.5",
+        "[INFO: train.py:   40]: loss 0.5",
+        "(train.py 40): INFO loss 0.5",
+        "[train.py, 40] loss 0.5",
+    ],
 )
 def test_line_numbers_may_differ_as_the_patch_moves_the_source(theirs: str):
     assert held(theirs.replace("40", "42"), theirs, theirs, shifts=frozenset({0, 2})) == []

@@ -96,15 +96,15 @@ def answers_of(files: Iterable[ast.AST], given: Iterable[str] = (), denied: Iter
     flows: dict[str, set[str]] = defaultdict(set)
     written = {name for tree in trees for name in _written_from_outside(tree)}
     for tree in trees:
-        scope = _scope([tree])
-        for sources, targets in _flows(tree, scope, frozenset(), ""):
+        own = _scope([tree])
+        for sources, targets in _flows(tree, own, frozenset(), ""):
             for source in sources:
                 flows[source].update(targets)
-        for name in (name for each in scope for name in each.names):
-            flows[scope[0].token(name)].add(name)  # other files import it
+        for name in (name for each in own for name in each.names):
+            flows[own[0].token(name)].add(name)  # other files import it
             if name in written:
-                flows[name].add(scope[0].token(name))
-        for call, scope in _calls(tree, scope):
+                flows[name].add(own[0].token(name))
+        for call, scope in _calls(tree, own):
             for parameter, value in _passed(call, parameters):
                 for source in _read(value, scope):
                     flows[source].add(parameter)

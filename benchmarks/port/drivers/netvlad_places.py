@@ -71,7 +71,7 @@ class Whole(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         place = index % 6
-        colour = torch.randn(3, 1, 1, generator=torch.Generator().manual_seed(place))
+        colour = torch.randn(3, 1, 1, generator=torch.Generator().manual_seed(int(place)))
         return colour + torch.randn(3, 32, 40, generator=torch.Generator().manual_seed(100 + index)), index
 
     def getPositives(self):

@@ -72,7 +72,7 @@ class Whole(torch.utils.data.Dataset):
     def __getitem__(self, index):
         place = index % 6
         colour = torch.randn(3, 1, 1, generator=torch.Generator().manual_seed(int(place)))
-        return colour + torch.randn(3, 32, 40, generator=torch.Generator().manual_seed(100 + index)), index
+        return colour + torch.randn(3, 32, 40, generator=torch.Generator().manual_seed(100 + int(index))), index
 
     def getPositives(self):
         return [np.arange(place, 24, 6) for place in range(6)]

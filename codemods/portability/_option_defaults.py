@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from devfix.syntax import project_flags
+from devfix.syntax.bindings import defaults
 from devfix.syntax.project_flags import UNKNOWN, is_list_of_indices
 from devfix.syntax.tree import SourceTree, walk
 
@@ -186,13 +187,7 @@ def _is_flag(name: str) -> bool:
 
 def _default(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> Any:
     """Return the default of a parameter if it is a truth value or a number."""
-    spec = function.args
-    positional = [*spec.posonlyargs, *spec.args]
-    defaults: list[tuple[ast.arg, ast.expr | None]] = [
-        *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
-        *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-    ]
-    for argument, default in defaults:
+    for argument, default in defaults(function.args).items():
         if argument.arg == name and isinstance(default, ast.Constant) and isinstance(default.value, (bool, int)):
             return default.value
     return UNKNOWN

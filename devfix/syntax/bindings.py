@@ -16,6 +16,7 @@ __all__ = [
     "blocks",
     "bound_before",
     "bound_names",
+    "defaults",
     "in_scope",
     "is_chain",
     "parameters",
@@ -31,6 +32,14 @@ def parameters(function: ast.AST) -> list[str]:
     if not isinstance(arguments, ast.arguments):
         return []
     return [argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)]
+
+
+def defaults(spec: ast.arguments) -> dict[ast.arg, ast.expr]:
+    """Return the defaults of the parameters that have one."""
+    positional = [*spec.posonlyargs, *spec.args]
+    optional = positional[len(positional) - len(spec.defaults) :]
+    named = {name: value for name, value in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if value is not None}
+    return dict(zip(optional, spec.defaults, strict=True)) | named
 
 
 def bound_before(tree: SourceTree, function: ast.AST, statement: ast.stmt, name: str) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from devfix.syntax.bindings import defaults
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import children, walk
@@ -243,11 +244,11 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
                 if isinstance(key, ast.Constant):
                     yield _read(value, scope), {str(key.value)}
         case ast.Call() if is_declared(node):
-            defaults = [keyword.value for keyword in node.keywords if keyword.arg == "default"]
-            yield from ((_read(value, scope), {option_attribute(node)}) for value in defaults)
+            given = [keyword.value for keyword in node.keywords if keyword.arg == "default"]
+            yield from ((_read(value, scope), {option_attribute(node)}) for value in given)
             actions = [each.value.value for each in node.keywords if isinstance(each.value, ast.Constant)]
             for action, default in (("store_false", _CONSTANT), ("store_true", _FALSE)):
-                if action in actions and not defaults:
+                if action in actions and not given:
                     yield frozenset({default}), {option_attribute(node)}
         case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), value]):
             yield _read(value, scope) | tests, {name}
@@ -256,12 +257,7 @@ def _flows(node: ast.AST, scope: _Scope, tests: frozenset[str], function: str) -
     inner, around = tests, scope
     if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
         function, own, spec = getattr(node, "name", ""), _locals(node), node.args
-        positional = [*spec.posonlyargs, *spec.args]
-        with_defaults = [
-            *zip(positional[len(positional) - len(spec.defaults) :], spec.defaults, strict=True),
-            *zip(spec.kwonlyargs, spec.kw_defaults, strict=True),
-        ]
-        yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in with_defaults if value is not None)
+        yield from ((_read(value, scope), {own.token(each.arg)}) for each, value in defaults(spec).items())
         around = (own, *scope)
     elif isinstance(node, (ast.If, ast.While)):
         inner |= _read(node.test, scope) - {_CONSTANT, _FALSE}

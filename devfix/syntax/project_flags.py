@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeGuard
 
+from devfix.syntax.bindings import defaults
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.machine_answers import Answers, answers_of
@@ -224,12 +225,8 @@ def _other_values(file: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.Assign) and not _is_device_object(node.value):
             yield from (each.id for each in node.targets if isinstance(each, ast.Name))
         elif isinstance(node, ast.arguments):
-            given = [*node.posonlyargs, *node.args]
-            pairs = [
-                *zip(given[::-1], node.defaults[::-1], strict=False),
-                *zip(node.kwonlyargs, node.kw_defaults, strict=True),
-            ]
-            yield from (each.arg for each, default in pairs if isinstance(default, ast.Constant) and default.value)
+            given = defaults(node).items()
+            yield from (each.arg for each, default in given if isinstance(default, ast.Constant) and default.value)
 
 
 def _is_device_object(node: ast.expr) -> bool:

@@ -95,3 +95,13 @@ def test_a_loop_that_checks_the_type_of_the_item_is_not_changed_at_its_start():
 
     assert texts
     assert not any("loader:\n    x = x.to" in text for text in texts)
+
+
+@pytest.mark.parametrize("others", ["words", "'a text'", "['a', 'text']"])
+def test_a_name_that_may_hold_a_text_or_a_sequence_is_not_moved(others):
+    run = "def run(x):\n    return net(encode(x) if isinstance(x, (str, list)) else x)\n"
+    text = f"{SETUP}words = ['a', 'text']\n{run}for x in (torch.ones(3, 4), {others}):\n    run(x)\n"
+    observations = observe(text)
+    titles = [fix.title for fix in batch_fixes(observations, misplaced_items(observations))]
+
+    assert titles == []

@@ -46,6 +46,13 @@ def fixes_in(text):
             "move `torch.ones(...)`",
             id="helper",
         ),
+        pytest.param(
+            "  def scale(x, device=None):\n-     return x * torch.ones(4, device=device)\n"
+            "+     return x * torch.ones(4, device=x.device if device is None else device)\n\n"
+            "  scale(net.weight)\n",
+            "create `torch.ones(...)` on the device",
+            id="a-device-that-callers-may-leave-out",
+        ),
     ],
 )
 def test_the_tensor_reaches_the_device_as_its_author_would_write(listing, title):

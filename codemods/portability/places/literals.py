@@ -9,6 +9,7 @@ from codemods.portability._guards import asks_for_cuda
 from codemods.portability._torch_names import named
 from codemods.portability.places.cuda_place import CudaPlace, Kind, Piece
 from codemods.portability.places.settings_reads import is_answered
+from devfix.syntax.bindings import defaults
 from devfix.syntax.device_literals import is_cuda_literal
 from devfix.syntax.tree import SourceTree, walk
 
@@ -78,10 +79,7 @@ def _chooses(function: ast.FunctionDef, name: str) -> bool:
 
 def _parameter(arguments: ast.arguments, default: ast.expr) -> ast.arg | None:
     """Return the parameter for a device with this default; ``None`` if it is for something else."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    names = positional[len(positional) - len(arguments.defaults) :] + arguments.kwonlyargs
-    defaults = [*arguments.defaults, *arguments.kw_defaults]
-    found = (name for name, each in zip(names, defaults, strict=True) if each is default)
+    found = (name for name, each in defaults(arguments).items() if each is default)
     return next((name for name in found if _DEVICE.fullmatch(name.arg)), None)
 
 

@@ -8,7 +8,10 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import Const, Pointer, Text, TupleValue, alternatives
 from devfix.analysis.observations import Binding, Transfer
+from devfix.analysis.scopes import value_of
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
 from devfix.fixes.tensors.argument_moves import move_argument
@@ -94,6 +97,8 @@ def _at_calls(
 ) -> list[PlannedEdit] | None:
     """Return the move of the argument that passes the item on, if the item has no name earlier that could be moved."""
     for binding in bindings_of(observations, misplaced):
+        if _may_be_no_tensor(misplaced, binding):
+            return None
         planned = move_argument(observations, misplaced, binding)
         if planned is not None:
             return [planned]
@@ -120,6 +125,8 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
     style = style_at(observations, point, misplaced)
     if style is None or not name.isidentifier() or inside_module(point.call_frame):
         return None
+    if _may_be_no_tensor(misplaced, binding):
+        return None
     trailer, guard = style
     if binding.kind == "assign" and binding.value is not None and is_plain_access(binding.value) and guard is None:
         return append_move(tree, binding.value, trailer, name)
@@ -143,6 +150,27 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
     return PlannedEdit(InsertStatement(tree.path, tree.span(statement), where, code), f"`{name}`")
 
 
+def _may_be_no_tensor(misplaced: MisplacedItem, binding: Binding) -> bool:
+    """Return whether the name may hold a text or a sequence, which have no ``to``: ``for x in (prompts, tokens):``."""
+    statement = binding.point.stmt
+    looped = statement.iter if isinstance(statement, (ast.For, ast.AsyncFor)) and binding.kind == "target" else None
+    others = looped.elts if isinstance(looped, (ast.Tuple, ast.List)) else []
+    displays = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.JoinedStr)
+    if any(isinstance(each, (*displays, ast.Constant)) for each in others):
+        return True
+    for point in (mismatch.point for mismatch in misplaced.mismatches):
+        for call_frame in point.call_stack:
+            if point.state is None or not same_function(binding.point.call_frame, call_frame):
+                continue
+            values = (value_of(point, call_frame, each) for each in (ast.Name(binding.name, ast.Load()), *others))
+            for option in (option for value in values if value is not None for option in alternatives(value)):
+                is_sequence = isinstance(option, Pointer) and type(point.state.heap_object(option)) is ListObject
+                is_text = isinstance(option, Const) and isinstance(option.value, str)
+                if is_sequence or is_text or isinstance(option, (Text, TupleValue)):
+                    return True
+    return False
+
+
 def _checks_type(function: ast.AST, name: str) -> bool:
     """Whether a function or loop checks the type of ``name``: then it may be something other than a tensor."""
     return any(_is_type_check(node, name) for node in ast.walk(function))
@@ -163,6 +191,8 @@ def _at_uses(
 ) -> list[PlannedEdit] | None:
     """Return moves appended to the item in each failing operation."""
     planned: dict[tuple[object, ...], PlannedEdit] = {}
+    if any(_may_be_no_tensor(misplaced, binding) for binding in bindings_of(observations, misplaced)):
+        return None
     for mismatch, text in zip(misplaced.mismatches, misplaced.texts, strict=False):
         for call_frame in mismatch.point.call_stack:
             if inside_module(call_frame):

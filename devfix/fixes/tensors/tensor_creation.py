@@ -11,7 +11,8 @@ from devfix.analysis.scopes import visible
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
 from devfix.models.index import lookup
 from devfix.models.names import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.bindings import defaults
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["FactoryCall", "chain_end", "initialized_later"]
 
@@ -77,12 +78,27 @@ class FactoryCall:
         """Whether the call has ``device=`` (or may have it, through ``**``)."""
         return any(keyword.arg in ("device", None) for keyword in self.call.keywords)
 
+    def _optional_device(self) -> ast.Name | None:
+        """Return the argument of ``device=`` if it is a parameter whose default is ``None``, and nothing else."""
+        given = next((keyword.value for keyword in self.call.keywords if keyword.arg == "device"), None)
+        function = self.tree.function(self.call)
+        if not isinstance(given, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            return None
+        if any(isinstance(node, ast.Name) and node.id == given.id and _is_stored(node) for node in walk(function)):
+            return None
+        default = next((value for each, value in defaults(function.args).items() if each.arg == given.id), None)
+        return given if isinstance(default, ast.Constant) and default.value is None else None
+
     def edit(self, device: str) -> Edit | None:
         """Return the edit that creates the tensor on ``device`` with the same random numbers as now.
 
-        ``None`` if the call already has a device.
+        ``None`` if the call already has a device; one that callers may leave out is used if they do not.
         """
         path = self.tree.path
+        optional = self._optional_device()
+        if optional is not None and not self.is_random:
+            code = f"{device} if {optional.id} is None else {optional.id}"
+            return ReplaceExpression(path, self.tree.span(optional), code)
         if self.has_device_argument:
             return None
         has_type_call = (
@@ -108,6 +124,10 @@ def _full_name(point: ProgramPoint, node: ast.expr) -> str:
         return f"{owner}.{node.attr}" if owner else ""
     value = visible(point, point.call_frame).get(node.id) if isinstance(node, ast.Name) else None
     return value.name if isinstance(value, External) else ""
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 def _is_true(node: ast.expr) -> bool:

@@ -589,3 +589,30 @@ def test_a_batch_follows_a_weight_of_a_recurrent_layer(met, weight):
         """
 
     assert met(program) == []
+
+
+PARAMETERS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.made = nn.ParameterList([nn.Parameter(torch.ones(3)) for _ in range(3)])
+        self.added = nn.ParameterList()
+        for _ in range(3):
+            self.added.append(nn.Parameter(torch.ones(3)))
+        self.plain = nn.ParameterList([torch.ones(3)])
+        self.named = nn.ParameterDict({"a": nn.Parameter(torch.ones(3))})
+
+net = Net()
+"""
+
+
+@pytest.mark.parametrize("item", ["made[0]", "made[number()]", "added[0]", "plain[0]", "named['a']"])
+def test_lists_and_dictionaries_of_parameters_move_with_their_module(place, item):
+    assert place(PARAMETERS, f"net.{item}") == "cpu"
+    assert place(f"{PARAMETERS}net.cuda()\n", f"net.{item}") == "accelerator"
+
+
+def test_a_parameter_that_is_made_from_a_moved_one_is_there(met):
+    text = f"{PARAMETERS}net.cuda()\nfor i in range(3):\n    net.made[i] = nn.Parameter(net.made[i].data + 1)\n"
+
+    assert met(f"{text}net.made[0] + torch.ones(3, device='cuda')\n") == []

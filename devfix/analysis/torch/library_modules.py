@@ -120,6 +120,22 @@ def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     return pointer
 
 
+def _parameters(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``ParameterList`` and ``ParameterDict``: tensors become parameters."""
+    pointer = module_objects.make(interp, name, node)
+    _fill(interp, pointer, name, args, node)
+    held = interp.heap_object(pointer).transformed(lambda _, value: _as_parameter(value))
+    devices = frozenset(value.device for value in held.contents if isinstance(value, Tensor))
+    interp.now.write(pointer.id, replace(held, devices=devices or held.devices))
+    return pointer
+
+
+def _as_parameter(value: Value) -> Value:
+    if isinstance(value, Tensor) and not modules.is_registered(value):
+        return replace(value, origins=(Origin("parameter"),))
+    return value
+
+
 def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> None:
     source = args[0] if args else None
     given = interp.heap_object(source) if isinstance(source, Pointer) else None
@@ -133,7 +149,7 @@ def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
     elif isinstance(given, (Container, Module)):
         fields = (
             {str(i): value for i, value in enumerate(given.fields.values())}
-            if name == "torch.nn.ModuleList"
+            if name in ("torch.nn.ModuleList", "torch.nn.ParameterList")
             else given.fields
         )
         interp.now.update(pointer, fields=dict(fields), default_item=given.default_item)
@@ -199,6 +215,8 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.nn.ModuleDict": _container,
     "torch.nn.ModuleList": _container,
     "torch.nn.Parameter": _parameter,
+    "torch.nn.ParameterDict": _parameters,
+    "torch.nn.ParameterList": _parameters,
     "torch.nn.Sequential": _container,
     "torch.nn.parallel.DistributedDataParallel": _parallel,
 }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ModuleObject", "make"]
 
-_SEQUENCES = ("torch.nn.Sequential", "torch.nn.ModuleList")
+_SEQUENCES = ("torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ParameterList")
 _SIZES = frozenset(
     "in_features out_features in_channels out_channels num_features embedding_dim hidden_size num_classes "
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()

@@ -51,7 +51,7 @@ from collections.abc import Iterator
 from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
 from devfix.analysis.domain.objects import Module
-from devfix.analysis.domain.values import ACCELERATOR, Number, Pointer
+from devfix.analysis.domain.values import ACCELERATOR, Const, Number, Pointer, Value, alternatives
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
@@ -59,6 +59,7 @@ from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import bound_at, device_for_move, has_parameters
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["RULE", "edit_of", "target_of"]
@@ -160,10 +161,11 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     if only_module_on_cpu:
         return '"cpu"', ""
     node = ast.parse(device, mode="eval").body if device is not None else None
-    is_index = node is not None and isinstance(value_of(point, point.call_frame, node), Number)
+    value = value_of(point, point.call_frame, node) if node is not None else None
+    is_index = value is not None and any(map(_is_number, alternatives(value)))
     if is_index and loading.uses and loading.uses[0].kind == "moved":
         return '"cpu"', ""  # the program may select this device on some machines only
-    if device is not None and not (is_index and _may_be_none(point.tree, device)):
+    if device is not None and not (is_index and _may_be_no_index(point.tree, device)):
         return (f'f"cuda:{{{device}}}"' if is_index else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
         modules = module_names(point, point.call_frame, _modules_on_accelerator(loading))
@@ -194,16 +196,27 @@ def _in_release(loading: Loading, target: str, release: tuple[int, int] | None) 
     return f"lambda storage, location: storage.cuda({index[1]})" if index else None
 
 
-def _may_be_none(tree: SourceTree, index: str) -> bool:
-    """Return whether the file asks if an index is ``None``: ``f"cuda:{args.gpu}"`` would name no device then."""
-    return any(
-        isinstance(node, ast.Compare)
-        and isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.Eq, ast.NotEq))
-        and text_of(node.left) == index
-        and isinstance(node.comparators[0], ast.Constant)
-        and node.comparators[0].value is None
-        for node in tree.nodes
-    )
+def _is_number(value: Value) -> bool:
+    return isinstance(value, Number) or (isinstance(value, Const) and type(value.value) is int)
+
+
+def _may_be_no_index(tree: SourceTree, index: str) -> bool:
+    """Return whether the file tests an index, or sets it to -1: ``f"cuda:{args.gpu}"`` would name no device then."""
+    name = index.rpartition(".")[2]
+    for node in tree.nodes:
+        match node:
+            case ast.Compare(left=left, comparators=[ast.Constant(value=None | 0) | ast.UnaryOp()]):
+                is_test = text_of(left) == index
+            case ast.Assign(targets=[target], value=ast.UnaryOp(op=ast.USub())):
+                is_test = text_of(target).rpartition(".")[2] == name
+            case ast.Call(keywords=keywords) if is_declared(node) and option_attribute(node) == name:
+                defaults = [keyword.value for keyword in keywords if keyword.arg == "default"]
+                is_test = any(isinstance(each, ast.UnaryOp) for each in defaults)
+            case _:
+                is_test = False
+        if is_test:
+            return True
+    return False
 
 
 def _modules_on_accelerator(loading: Loading) -> set[int]:

@@ -311,3 +311,44 @@ convert(torch.ones(2).cuda())
 )
 def test_the_name_of_a_type_tells_tensors_apart(analyse, test, count):
     assert len(analyse(CONVERTED.replace("TEST", test)).host_accesses) == count
+
+
+LENGTHS = """
+def prepare(flag):
+    x = torch.ones(3).cuda()
+    if flag:
+        return x, x, 1
+    return x, 1
+
+def run(flag):
+    pair = prepare(flag)
+    if {two}:
+        x, label = pair
+    elif {three}:
+        x, edge, label = pair
+    y = torch.ones(3)
+    if isinstance(x, torch.cuda.FloatTensor):
+        y = y.cuda()
+    return x.div(y)
+
+run(choose())
+"""
+
+
+@pytest.mark.parametrize("two", ["len(pair) == 2", "len(pair) != 3"])
+def test_the_number_of_its_items_tells_one_tuple_from_another(met, two):
+    assert met(LENGTHS.format(two=two, three="len(pair) == 3")) == []
+
+
+def test_an_unknown_module_beside_a_known_one_does_not_answer_for_both(met):
+    text = """
+    def infos(model):
+        x = torch.rand(3, 3)
+        if next(model.parameters()).is_cuda:
+            x = x.cuda()
+        model(x)
+
+    infos(nn.Linear(3, 3) if choose() else choose())
+    """
+
+    assert met(text) == []

@@ -200,3 +200,32 @@ def test_a_move_to_the_cpu_that_the_same_flag_takes_back_is_right(repair):
     program = CACHED.replace("{test}", "self.cached")
 
     assert repair(CODE, program) == program
+
+
+CHOSEN = """\
+import argparse
+import torch
+from torch import nn
+
+def parse_devices(text):
+    devices = []
+    for part in text.split(","):
+        index = int(part)
+        CHECK
+        devices.append(index)
+    return devices
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--devices", default="0")
+devices = parse_devices(parser.parse_args().devices)
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = nn.Linear(3, 3).to(device)
+net(torch.ones(3).cuda())
+"""
+
+
+def test_a_program_that_needs_an_index_of_the_machine_has_an_accelerator(repair):
+    program = CHOSEN.replace("CHECK", "assert index < torch.cuda.device_count()")
+
+    assert repair(CODE, program) == program
+    assert repair(CODE, program.replace("index < ", "index != ")) != program.replace("index < ", "index != ")

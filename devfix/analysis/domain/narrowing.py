@@ -168,6 +168,17 @@ def _narrow_device(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
             _narrow_tensors(interp, subject, partial(_on_device, device))
 
 
+def _narrow_length(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
+    """``len(result) == 2``: of several tuples, keep those of this length."""
+    match test.left, test.comparators[0]:
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]), ast.Constant(value=int(length)):
+            value = interp.lookup(name)
+            options = value.alternatives if isinstance(value, Union) else ()
+            kept = [each for each in options if not isinstance(each, TupleValue) or (len(each.items) == length) is equal]
+            if kept and len(kept) < len(options):
+                interp.bind(name, join(kept))
+
+
 def _on_device(device: Device, tensor: Tensor) -> Tensor | None:
     """Return a tensor that is on a device; ``None`` if it cannot be there."""
     if device.known:
@@ -287,6 +298,7 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.Eq, ast.NotEq)):
         equal = holds is isinstance(test.ops[0], ast.Eq)
         _narrow_device(interp, test, equal)
+        _narrow_length(interp, test, equal)
         counted = _without_dimensions(test)
         if counted is not None:
             _narrow_tensors(interp, counted, partial(_of_dimensions, not equal))

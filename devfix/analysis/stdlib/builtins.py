@@ -151,6 +151,14 @@ def _list(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     return interp.new(ListObject(default_item=interp.element(args[0], node)))
 
 
+def _len(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """Return the length of a tuple; that of other containers may change."""
+    options = alternatives(args[0]) if args else ()
+    lengths = {len(option.items) if isinstance(option, TupleValue) else None for option in options}
+    known = lengths.pop() if len(lengths) == 1 else None
+    return Number() if known is None else Const(known)
+
+
 def _is_empty(interp: Interpreter, value: Value) -> bool:
     items = object_at(interp, value, ListObject)
     return items is not None and not items.contents
@@ -287,7 +295,7 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "float": _float,
     "int": _number,
     "iter": _iter,
-    "len": lambda interp, args, keywords, node: Number(),
+    "len": _len,
     "list": _list,
     "map": _map,
     "max": _extreme,

@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    Const,
     Device,
     DeviceValue,
     IterableOf,
@@ -46,7 +47,7 @@ def fresh(
     Legacy tensor types ignore the default device: https://docs.pytorch.org/docs/stable/tensors.html.
     """
     named = device_argument(interp, keywords)
-    device = named or default
+    device = named or (UNKNOWN_DEVICE if _is_placeholder(args) else default)
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, named)
     source = _device_source(interp, node, device)
@@ -74,6 +75,15 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
     shape = args[0] if args else keywords.get("size")
     container = object_at(interp, shape, Container)
     return shape == TupleValue(()) if container is None else not container.contents
+
+
+def _is_placeholder(args: list[Value]) -> bool:
+    """Return whether a factory call makes what stands for nothing, ``torch.zeros((0, 0, 0))``: code tests its size.
+
+    A vector or matrix without elements is none: programs add to it.
+    """
+    sizes = args[0].items if len(args) == 1 and isinstance(args[0], TupleValue) else tuple(args)
+    return len(sizes) > 2 and all(size == Const(0) for size in sizes)
 
 
 def _creation(interp: Interpreter, node: ast.Call) -> Origin:

@@ -64,7 +64,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
     """Return ``value.name``."""
     match value:
         case Union(options):
-            joined = join(attribute(interp, option, name, node) for option in options)
+            known = [option for option in options if name != "is_cuda" or not isinstance(option, Unknown)]
+            joined = join(attribute(interp, option, name, node) for option in known or options)
             return _answer_of_known(joined) if name == "is_cuda" else joined
         case External(full) if name == "__module__":
             return Const(full.rpartition(".")[0])

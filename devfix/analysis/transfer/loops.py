@@ -129,6 +129,14 @@ def _is_endless(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
     return isinstance(stmt, ast.While) and isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
 
 
+def _has_elements(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Return whether a loop has a first round: a text has a part, ``for part in text.split(","):``."""
+    match stmt:
+        case ast.For(iter=ast.Call(func=ast.Attribute(attr="split" | "rsplit"), args=[_, *_])):
+            return True
+    return False
+
+
 def _test_and_iterate(interp: Interpreter, stmt: ast.While, loop: Loop) -> bool:
     assert interp.activation is not None
     interp.activation.stmt = stmt
@@ -172,7 +180,7 @@ def _repeat(
         if not goes_on or len(heads) == most:
             return
         if not interp.alive:  # each round returns or raises: what follows is reached if there is none
-            interp.state = None if _is_endless(stmt) else heads[-1]
+            interp.state = None if _is_endless(stmt) or _has_elements(stmt) else heads[-1]
             return
         for index in reversed(range(len(heads))):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):

@@ -197,6 +197,10 @@ RIGHT = {
             def forward(self, x: Tensor):
                 return x * self.scale
     """,
+    "what has no size in any direction is a placeholder": """
+        def attend(x: Tensor, cache: Tensor = torch.zeros((0, 0, 0))):
+            return torch.cat([cache, x]) if cache.size(0) > 0 else x
+    """,
     "a quantile of a number has no dimensions": """
         def low(x: Tensor, level=0.9):
             normal = torch.distributions.Normal(0.0, 1.0)
@@ -371,3 +375,7 @@ def test_fans_are_numbers():
     """
 
     assert _failing(program) == []
+
+
+def test_an_empty_vector_on_the_cpu_is_no_placeholder():
+    assert _failing("def f(x: Tensor, seen=torch.zeros(0)):\n    return torch.cat([seen, x])\n") != []

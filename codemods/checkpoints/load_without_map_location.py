@@ -146,6 +146,10 @@ _USE_NOTES = {
 }
 
 
+#: Uses that copy what was loaded to a device of their own.
+_COPYING = ("module", "state", "optimizer", "moved")
+
+
 def target_of(observations: Observations, loading: Loading) -> tuple[str | None, str]:
     """Return the device expression for this call, or ``None`` and the reason why there is none."""
     point = loading.point
@@ -165,7 +169,8 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     is_index = value is not None and any(map(_is_number, alternatives(value)))
     if is_index and loading.uses and loading.uses[0].kind == "moved":
         return '"cpu"', ""  # the program may select this device on some machines only
-    if device is not None and not (is_index and _may_be_no_index(point.tree, device)):
+    is_unusable = device is not None and is_index and _may_be_no_index(point.tree, device)
+    if device is not None and not is_unusable:
         return (f'f"cuda:{{{device}}}"' if is_index else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
         modules = module_names(point, point.call_frame, _modules_on_accelerator(loading))
@@ -176,6 +181,9 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
             None,
             "its tensors are used on the accelerator, but no device expression is available at the call",
         )
+    is_copied = bool(loading.uses) and all(use.kind in _COPYING for use in loading.uses)
+    if is_unusable and not is_copied:
+        return None, f"`{device}` may be no index of an accelerator"
     return '"cpu"', ""
 
 

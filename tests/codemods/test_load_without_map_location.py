@@ -115,6 +115,17 @@ def test_an_index_that_may_be_none_names_no_device(repair, guard, target):
     assert f'torch.load("model.pt", map_location={target})' in repair(CODE, INDEX.replace("GUARD", guard))
 
 
+@pytest.mark.parametrize("index", ["default=0", "default=-1"])
+def test_a_model_is_not_loaded_to_an_index_that_may_be_none_of_an_accelerator(repair, index):
+    program = INDEX.replace("default=None", index).replace("GUARD", "if True:")
+    program = (
+        program[: program.index("state = ")]
+        + "model = torch.load('model.pt')\nprint(model(torch.ones(3).cuda(args.gpu)))\n"
+    )
+
+    assert ('map_location=f"cuda:' in repair(CODE, program)) is (index == "default=0")
+
+
 FINETUNE = """
 import argparse
 

@@ -174,7 +174,9 @@ def _narrow_length(interp: Interpreter, test: ast.Compare, equal: bool) -> None:
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]), ast.Constant(value=int(length)):
             value = interp.lookup(name)
             options = value.alternatives if isinstance(value, Union) else ()
-            kept = [each for each in options if not isinstance(each, TupleValue) or (len(each.items) == length) is equal]
+            kept = [
+                each for each in options if not isinstance(each, TupleValue) or (len(each.items) == length) is equal
+            ]
             if kept and len(kept) < len(options):
                 interp.bind(name, join(kept))
 

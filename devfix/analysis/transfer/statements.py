@@ -273,7 +273,9 @@ def _augmented(interp: Interpreter, stmt: ast.AugAssign) -> None:
 
 def _is_extendable(interp: Interpreter, pointer: Pointer) -> bool:
     obj = interp.heap_object(pointer)
-    return isinstance(obj, ListObject) or (isinstance(obj, Module) and obj.name in ("torch.nn.ModuleList", "torch.nn.ParameterList"))
+    return isinstance(obj, ListObject) or (
+        isinstance(obj, Module) and obj.name in ("torch.nn.ModuleList", "torch.nn.ParameterList")
+    )
 
 
 def _extend_call(stmt: ast.AugAssign) -> ast.Call:

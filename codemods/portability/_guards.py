@@ -55,7 +55,8 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
                     inner = outer
                     continue
                 is_choice = _runs_by_default(tree, outer, inner) or _needs_cuda_either_way(tree, outer)
-                is_choice |= inner is not test and _is_branch(outer.body, inner) and _holds_without_cuda(test)
+                is_move = inner is not test and _is_branch(outer.body, inner) and _holds_without_cuda(test)
+                is_choice |= is_move and not _is_in_kernel(tree, outer)
                 if _tells_device(tree, test) and not is_choice:
                     return True
             case ast.BoolOp(values=values):
@@ -71,6 +72,12 @@ def _is_under_condition(tree: SourceTree, node: ast.AST, opened: Mapping[ast.exp
 
 def _is_branch(branch: ast.expr | list[ast.stmt], inner: ast.AST) -> bool:
     return inner is branch or (isinstance(branch, list) and inner in branch)
+
+
+def _is_in_kernel(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether code belongs to a class of ``torch.autograd.Function``: it calls a kernel for CUDA."""
+    owners = (outer for outer in tree.ancestors(node) if isinstance(outer, ast.ClassDef))
+    return any(ast.unparse(base).rpartition(".")[2] == "Function" for owner in owners for base in owner.bases)
 
 
 def _holds_without_cuda(test: ast.expr) -> bool:

@@ -99,6 +99,14 @@ def test_an_index_that_is_a_device_counts_with_cuda_only(place, index, repair):
     assert repair(CODE, changed) == changed
 
 
+@pytest.mark.parametrize(("name", "otherwise"), [("device", '"cpu"'), ("gpu", "0")])
+def test_an_index_of_one_of_the_accelerators_counts_with_cuda_only(name, otherwise, repair):
+    text = f"{HEAD}import torch.distributed as dist\n{name} = dist.get_rank() % torch.cuda.device_count()\n"
+    index = "dist.get_rank() % torch.cuda.device_count()"
+
+    assert repair(CODE, text) == text.replace(index, f"{index} if torch.cuda.is_available() else {otherwise}")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -360,6 +360,13 @@ def test_a_test_that_holds_without_cuda_is_no_condition_on_it(test, repair):
     assert "x = x.to(device)" in repair(CODE, HEAD + text)
 
 
+def test_what_a_kernel_gets_stays_on_cuda(repair):
+    text = "class March(Function):\n    @staticmethod\n    def forward(ctx, x):\n        if not x.is_cuda:\n"
+    text = f"{HEAD}from torch.autograd import Function\nimport _march\n{text}            x = x.cuda()\n"
+
+    assert repair(CODE, f"{text}        return _march.forward(x)\n") == f"{text}        return _march.forward(x)\n"
+
+
 @pytest.mark.parametrize(
     ("loop", "handler", "count"),
     [

@@ -9,7 +9,7 @@ from devfix.syntax import project_flags
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["is_index_of_move", "is_integer", "tensor_of_index"]
+__all__ = ["is_index_of_move", "is_integer", "is_kept_as_device", "tensor_of_index"]
 
 _GET = "get_device"
 _INDEX = re.compile(r"(?:local_)?rank|gpu(?:_?id|_?index)?", re.IGNORECASE)
@@ -38,10 +38,8 @@ def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute | ast.Subs
     match tree.parents.get(node):
         case ast.Call(func=ast.Attribute(attr="to"), args=[first, *_]):
             is_place = first is node
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            is_place = value is node and name.endswith("device")
         case _:
-            is_place = False
+            is_place = is_kept_as_device(tree, node)
     if not is_place or not _is_named_as_index(node):
         return False
     return not project_flags.current().answers.may_decide(node, tree.ancestors(node))
@@ -53,6 +51,14 @@ def _is_named_as_index(node: ast.expr) -> bool:
             return _INDEX.fullmatch(name) is not None
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=ast.Constant(value=int())):
             return _INDICES.fullmatch(name) is not None
+    return False
+
+
+def is_kept_as_device(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether an expression is assigned to a name for a device: ``device = cfg.gpu_id``."""
+    match tree.parents.get(node):
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            return value is node and name.endswith("device")
     return False
 
 

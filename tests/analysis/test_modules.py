@@ -616,3 +616,18 @@ def test_a_parameter_that_is_made_from_a_moved_one_is_there(met):
     text = f"{PARAMETERS}net.cuda()\nfor i in range(3):\n    net.made[i] = nn.Parameter(net.made[i].data + 1)\n"
 
     assert met(f"{text}net.made[0] + torch.ones(3, device='cuda')\n") == []
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        ("model(batch)", 1),
+        ("model.encoder(batch['x'])", 1),
+        ("model.loss(batch)", 0),
+        ("model.loss(zip(*batch))", 0),
+    ],
+)
+def test_what_gets_a_whole_batch_may_be_a_method_that_moves_it(met, call, lines):
+    text = "import zoo\nmodel = zoo.build().cuda()\nfor batch in DataLoader(zoo.data()):\n    "
+
+    assert len(met(text + call)) == lines

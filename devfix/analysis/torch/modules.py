@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     Function,
+    IterableOf,
     Origin,
     Pointer,
     Tensor,
@@ -257,6 +258,8 @@ def call_leaf(
     model = lookup(obj.name)
     called = model.method("__call__") if model is not None and model.kind == "class" else None
     text = text_of(node.func)
+    if obj.is_opaque and isinstance(node.func, ast.Attribute) and any(map(_is_whole_batch, args)):
+        return UNKNOWN  # ``model.loss(batch)`` may be a method, which moves what it takes out of the batch
     bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
     if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
         return UNKNOWN  # the call does not fit the signature, so another module is called here
@@ -284,6 +287,16 @@ def _compared(
     if bound is not None:
         return [(argument.value, argument.text) for argument in bound.with_word("On", "Scalar")]
     return list(zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False))
+
+
+def _is_whole_batch(value: Value) -> bool:
+    """Return whether a value is a batch of which nothing is known, not an item of one, or an iterator."""
+    match value:
+        case Tensor(origins=origins, is_certain=False, maybe_container=True):
+            return any(origin.kind == "batch" and not origin.path for origin in origins)
+        case TupleValue(items):
+            return any(isinstance(item, IterableOf) for item in items)
+    return isinstance(value, IterableOf)
 
 
 _LENGTHS = frozenset(("len", "lens", "length", "lengths"))

@@ -229,3 +229,27 @@ def test_a_program_that_needs_an_index_of_the_machine_has_an_accelerator(repair)
 
     assert repair(CODE, program) == program
     assert repair(CODE, program.replace("index < ", "index != ")) != program.replace("index < ", "index != ")
+
+
+UNBOUND = """\
+import os
+import torch
+from torch import nn
+
+spread = "WORLD_SIZE" in os.environ
+if spread:
+    torch.cuda.set_device(0)
+    Norm = nn.SyncBatchNorm
+ELSE
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+net = nn.Sequential(nn.Linear(3, 3), Norm(3)).to(device)
+net(torch.ones(3, 3).cuda())
+"""
+
+
+def test_a_program_that_reads_an_unbound_name_ends_there(repair):
+    program = UNBOUND.replace("ELSE\n", "")
+    bound = UNBOUND.replace("ELSE", "else:\n    Norm = nn.BatchNorm1d")
+
+    assert repair(CODE, program) == program
+    assert repair(CODE, bound) != bound

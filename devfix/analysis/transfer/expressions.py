@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.path_conditions import assume, assumed
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -37,6 +38,7 @@ from devfix.analysis.transfer.operators import binary, compare, format_string, u
 from devfix.analysis.transfer.subscripts import subscript
 from devfix.syntax.bindings import assigned_names
 from devfix.syntax.node_caches import node_cache
+from devfix.syntax.tree import SourceTree, position
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -64,9 +66,33 @@ def _name(interp: Interpreter, node: ast.Name) -> Value:
         return value
     if node.id in _BUILTINS:
         return External(f"builtins.{node.id}")
+    if interp.scenario.no_accelerator and _is_never_bound(interp, node):
+        raise Unreachable  # the program ends here without an accelerator
     function = interp.activation.function if interp.activation is not None else None
     is_local = function is not None and node.id in assigned_names(function.node)
     return Unknown() if is_local else Unknown(node.id)  # a local name is not bound on this path
+
+
+def _is_never_bound(interp: Interpreter, node: ast.Name) -> bool:
+    """Return whether a script reads a name that it binds in branches only that this path has not taken."""
+    activation = interp.activation
+    if activation is None or activation.function is not None or interp.loop_depth:
+        return False
+    tree = activation.module.tree
+    if any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in tree.nodes):
+        return False
+    bound = [each for each in tree.nodes if isinstance(each, ast.Name) and each.id == node.id and _is_stored(each)]
+    return bool(bound) and all(_is_in_branch(tree, each, node) for each in bound)
+
+
+def _is_stored(node: ast.Name) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _is_in_branch(tree: SourceTree, bound: ast.AST, read: ast.AST) -> bool:
+    """Return whether an earlier statement binds a name under an ``if``, and nothing else decides whether it does."""
+    outer = [each for each in tree.ancestors(bound) if isinstance(each, ast.stmt)]
+    return position(bound) < position(read) and all(isinstance(each, (ast.Assign, ast.If, ast.With)) for each in outer)
 
 
 def _constant(interp: Interpreter, node: ast.Constant) -> Value:

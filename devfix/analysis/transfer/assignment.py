@@ -70,6 +70,8 @@ def assign(
             base = interp.evaluate(target.value)
             for option in alternatives(base):
                 set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
+            if target.attr == "data" and isinstance(base, Tensor) and not modules.is_registered(base):
+                _replace_memory(interp, target.value, base, value)
         case ast.Subscript():
             base = interp.evaluate(target.value)
             key = interp.evaluate(target.slice)
@@ -78,6 +80,14 @@ def assign(
             if source is not None and numpy_.is_array(base):
                 _note_copy_to_array(interp, target, value, source)
             optimizers.note_state_written(interp, target, value)
+
+
+def _replace_memory(interp: Interpreter, place: ast.expr, tensor: Tensor, value: Value) -> None:
+    """Execute ``x.data = x.data.cuda()``: what the tensor's name holds is on another device; other names are not."""
+    device = _device_of_tensors(value)
+    origins = value.origins if isinstance(value, Tensor) else ()
+    if device != tensor.device and isinstance(place, (ast.Name, ast.Attribute, ast.Subscript)):
+        assign(interp, place, replace(tensor, device=device, origins=origins))
 
 
 def record_binding(

@@ -5,8 +5,8 @@ says for each rule, and for each kind of evidence, how many findings in public l
 true: a caller with an accelerator fails, or trains incorrectly, by a documented call.
 
 In programs, an operation whose operands are on different devices on one of several paths only is mostly one whose
-author knows that the path cannot be taken; and where many calls lead to it, something on the way is mostly unknown:
-``PROGRAMS`` says how many were read.  ``docs/development/accuracy.md`` says how all of them were measured.
+author knows that the path cannot be taken: ``PROGRAMS`` says how many were read.  ``docs/development/accuracy.md`` says
+how all of them were measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
-_FAR = 5  # calls between what a finding names
 
 
 class Basis(Enum):
@@ -30,7 +29,6 @@ class Basis(Enum):
 
     EVERY_PATH = "every path, arguments whose kind is declared or used"
     SOME_PATH = "one of several paths"
-    FAR = "every path, through five calls or more"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
@@ -56,18 +54,13 @@ LIBRARIES = (
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 
-#: Rules whose errors in programs are latent on one of several paths, or through many calls; a run can confirm them.
-#: DEV202 goes with DEV101 and DEV102, whose evidence is the same: of 23 on one of several paths, one is true, and of 9
-#: through many calls, none.
+#: Rules whose errors in programs are latent on one of several paths; a run can confirm them.  DEV202 goes with DEV101
+#: and DEV102, whose evidence is the same: of the 23, one is true.
 PROGRAMS = (
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
-    Row("DEV101", Basis.FAR, 0, 3),
-    Row("DEV102", Basis.FAR, 0, 1),
-    Row("DEV202", Basis.FAR, 0, 5),
-    Row("DEV204", Basis.FAR, 1, 5),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -106,7 +99,7 @@ def levelled(findings: Iterable[Finding], observations: Observations) -> list[Fi
             level = (
                 level_of(finding.code, strongest, finding.severity)
                 if observations.is_library
-                else _level_in_program(finding, strongest)
+                else _level_in_program(finding.code, strongest, finding.severity)
             )
             if level is None:
                 continue
@@ -115,12 +108,10 @@ def levelled(findings: Iterable[Finding], observations: Observations) -> list[Fi
     return found
 
 
-def _level_in_program(finding: Finding, basis: Basis) -> Severity:
-    calls = sum(event.kind == "called" for event in finding.events)
-    bases = (basis, Basis.FAR) if calls >= _FAR else (basis,)
-    rows = [row for row in (_row(_rows_of_programs, finding.code, each) for each in bases) if row is not None]
-    is_weak = any(row.precision < _ERROR for row in rows) and finding.severity is Severity.ERROR
-    return Severity.LATENT if is_weak else finding.severity
+def _level_in_program(code: str, basis: Basis, otherwise: Severity) -> Severity:
+    row = _row(_rows_of_programs, code, basis)
+    is_weak = row is not None and row.precision < _ERROR and otherwise is Severity.ERROR
+    return Severity.LATENT if is_weak else otherwise
 
 
 def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:

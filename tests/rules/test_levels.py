@@ -129,28 +129,6 @@ def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkey
     assert all(finding.fixes for finding in found)
 
 
-CALLS = """\
-import torch
-from torch import nn
-
-model = nn.Linear(4, 2).cuda()
-{functions}
-
-f{last}(torch.ones(3, 4))  # a call where the value is made is no step
-"""
-
-
-@pytest.mark.parametrize(("calls", "level"), [(5, Severity.ERROR), (6, Severity.LATENT)])
-def test_errors_of_a_program_through_many_calls_are_latent(tmp_path, monkeypatch, calls, level):
-    monkeypatch.chdir(tmp_path)
-    functions = "\n".join(f"def f{i}(x):\n    {f'f{i - 1}' if i else 'model'}(x)" for i in range(calls))
-    text = CALLS.format(functions=functions, last=calls - 1)
-    settings = Settings(root=".", severity=Severity.LATENT)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
-
-    assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
-
-
 EITHER = """\
 import random
 

@@ -78,7 +78,7 @@ def _edits(
         yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(lines))
         return
     if place.kind == Kind.FALLBACK:
-        yield ReplaceExpression(tree.path, tree.span(place.node), _fallback(tree, place))
+        yield ReplaceExpression(tree.path, tree.span(place.node), _fallback(tree, place, choice))
         return
     if place.kind == Kind.TEST:
         text = tree.source(place.node)
@@ -95,8 +95,10 @@ def _edits(
     )
 
 
-def _fallback(tree: SourceTree, place: CudaPlace) -> str:
-    text = f"{tree.source(place.node)} if torch.cuda.is_available() else {place.otherwise}"
+def _fallback(tree: SourceTree, place: CudaPlace, choice: str) -> str:
+    """Return the value with CUDA, and the one without; a device is another accelerator's if the port is for one."""
+    otherwise = _others(choice) if place.otherwise == '"cpu"' else place.otherwise
+    text = f"{tree.source(place.node)} if torch.cuda.is_available() else {otherwise}"
     is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
     return text if is_argument else f"({text})"
 
@@ -123,7 +125,7 @@ def _texts(tree: SourceTree, place: CudaPlace, declared: Declarations, choice: s
         return
     if place.kind == Kind.FALLBACK:
         span = tree.span(place.node)
-        yield (span.line, span.column), (span.end_line, span.end_column), _fallback(tree, place)
+        yield (span.line, span.column), (span.end_line, span.end_column), _fallback(tree, place, choice)
         return
     name = declared.names.get(place) or _choice(tree, place, choice)
     for start, end, text in place.pieces:

@@ -2,6 +2,11 @@
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.model import PortTargets
+from devfix.sources import SourceFile
+
 CODE = "DEV811"
 HEAD = "import argparse\n\nimport torch\nfrom torch import nn\n\n"
 OPTION = 'parser = argparse.ArgumentParser()\nparser.add_argument("-g", "--gpu", type=int, default=0)\n'
@@ -125,3 +130,13 @@ def test_an_index_that_may_be_no_number_stays(text, repair):
     text = text.replace("LONG", LONG)
 
     assert repair(CODE, HEAD + text) == HEAD + text
+
+
+def test_other_accelerators_take_the_place_of_the_index(tmp_path):
+    text = f"{HEAD}def main(device_ids):\n    nn.Linear(3, 3).to(device_ids[0])\n"
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    settings = Settings(select=(CODE,), root=str(tmp_path), targets=PortTargets(("cpu", "cuda", "mps")))
+    (change,) = fixpoint.apply([file], settings).patch.files
+
+    choice = 'device_ids[0] if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"'
+    assert change.new.decode() == text.replace("device_ids[0]", choice)

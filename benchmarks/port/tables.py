@@ -19,6 +19,7 @@ SECTIONS = {
     "fourth": "port fourth",
     "fifth": "port fifth",
     "sixth": "port sixth",
+    "seventh": "port seventh",
     "all": "port",
 }
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"

@@ -61,7 +61,14 @@ def test_a_module_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("ending", "code"),
-    [("sys.exit(0)", 0), ("sys.exit()", 0), ("sys.exit(3)", 3), ("sys.exit('no')", 1), ("os._exit(5)", 5)],
+    [
+        ("sys.exit(0)", 0),
+        ("sys.exit()", 0),
+        ("sys.exit(3)", 3),
+        ("sys.exit('no')", 1),
+        ("os._exit(5)", 5),
+        ("sys.exit(-1)", 255),
+    ],
 )
 def test_exit_codes(ending: str, code: int, tmp_path: Path) -> None:
     found = once(tmp_path, f"import os, sys\n{ending}\n", device="cpu")

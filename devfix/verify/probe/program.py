@@ -163,7 +163,7 @@ def _execute_script(
         _describe_end(recorder)
         return {"exception": None, "exit_code": 0, "story": None}
     except SystemExit as stop:
-        exit_code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+        exit_code = stop.code & 0xFF if isinstance(stop.code, int) else 0 if stop.code is None else 1
         if exit_code != 0 and stop.__context__ is not None:
             exception = describe(stop.__context__, root)
             story = _failure_story(provenance, stop.__context__)

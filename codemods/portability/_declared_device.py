@@ -79,9 +79,26 @@ def declare(
         if not name:
             return Declarations({}, (), "no name is free for the device")
         first = min((_statement_in(tree, scope, place.node) for place in here), key=tree.span)
+        if _imports_torch_later(tree, scope, first):
+            edits.append(InsertStatement(tree.path, tree.span(first), Where.BEFORE, "import torch"))
         edits.append(_declaration(tree, first, Where.BEFORE, name, choice))
         names.update(dict.fromkeys(here, name))
     return Declarations(names, tuple(edits))
+
+
+def _imports_torch_later(tree: SourceTree, scope: _Scope, stmt: ast.stmt) -> bool:
+    """Return whether a function imports torch itself, but not before a statement: there, the name is not bound."""
+    if not isinstance(scope, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    imports = [
+        node
+        for node in walk(scope)
+        if isinstance(node, ast.Import)
+        and any(each.name.partition(".")[0] == "torch" and not each.asname for each in node.names)
+    ]
+    return bool(imports) and not any(
+        tree.parents[node] is scope and tree.span(node) < tree.span(stmt) for node in imports
+    )
 
 
 def _declaration(tree: SourceTree, anchor: ast.stmt, where: Where, name: str, choice: str) -> Edit:

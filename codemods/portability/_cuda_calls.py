@@ -18,7 +18,7 @@ from codemods.portability._torch_names import (
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["CudaCall", "can_be_conditional", "conditional_edits", "cuda_calls"]
+__all__ = ["CudaCall", "can_be_conditional", "conditional_edits", "cuda_calls", "uncalled_queries"]
 
 # Functions whose namesakes work on every accelerator; those for memory depend on its allocator.
 _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
@@ -26,6 +26,7 @@ _ANYWHERE = ("torch.cuda.set_device", "torch.cuda.synchronize")
 _DEFAULT_TYPE = CudaFunction("torch.set_default_tensor_type", "raises", "", {})
 _RENAMED_SINCE = (1, 4)  # https://github.com/pytorch/pytorch/releases/tag/v1.4.0
 _DEVICE_KEYWORDS = ("device", "device_ids", "output_device", "map_location")
+_QUERY = "torch.cuda.is_available"
 _USED = "its value is used, and no other device has one"
 
 
@@ -62,6 +63,20 @@ def cuda_calls(tree: SourceTree, targets: PortTargets) -> Iterator[CudaCall]:
         else:
             fix = _printed(tree, node, function) or _selected(tree, node) or _current(tree, node)
         yield CudaCall(tree, node, function, fix, _reason(tree, node, function) if fix is None else "")
+
+
+def uncalled_queries(tree: SourceTree) -> Iterator[tuple[ast.expr, Fix]]:
+    """Yield tests of the function itself, which are always true: ``if torch.cuda.is_available:``."""
+    for node in tree.nodes:
+        if isinstance(node, ast.Attribute) and _is_tested(tree, node) and named(tree, node) == _QUERY:
+            code = f"{tree.source(node)}()"
+            yield node, Fix("ask whether CUDA is available", (ReplaceExpression(tree.path, tree.span(node), code),))
+
+
+def _is_tested(tree: SourceTree, node: ast.AST) -> bool:
+    outer = tree.parents[node]
+    is_part = isinstance(outer, (ast.BoolOp, ast.UnaryOp))
+    return is_part or (isinstance(outer, (ast.If, ast.IfExp, ast.While)) and outer.test is node)
 
 
 def _called(tree: SourceTree, node: ast.Call) -> CudaFunction | None:
@@ -185,7 +200,10 @@ def _printed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | 
     while isinstance(outer := tree.parents[node], (ast.Attribute, ast.Subscript)) and outer.value is node:
         node = outer
     is_number = node is not call
-    if not is_number and function.name != "torch.cuda.get_device_name":
+    is_text = function.name == "torch.cuda.get_device_name" or (
+        function.name == "torch.cuda.current_device" and _becomes_text(tree.parents[node])
+    )
+    if not is_number and not is_text:
         return None
     if is_number and function.name not in ("torch.cuda.get_device_properties", "torch.cuda.mem_get_info"):
         return None
@@ -201,6 +219,14 @@ def _printed(tree: SourceTree, call: ast.Call, function: CudaFunction) -> Fix | 
         code = f"({code})"
     edit = ReplaceExpression(tree.path, tree.span(node), code)
     return Fix(f"print `{function.name.rpartition('.')[2]}` only with CUDA", (edit,))
+
+
+def _becomes_text(outer: ast.AST) -> bool:
+    """Return whether a value becomes a text, whatever it is: ``str(x)``, ``print(x)``, ``f"{x}"``."""
+    match outer:
+        case ast.Call(func=ast.Name(id="str" | "print")) | ast.FormattedValue(format_spec=None, conversion=-1):
+            return True
+    return False
 
 
 def _selected(tree: SourceTree, call: ast.Call) -> Fix | None:
@@ -239,6 +265,8 @@ def _is_device(tree: SourceTree, node: ast.expr) -> bool:
         outer = tree.parents[outer]
     if isinstance(outer, ast.keyword):
         return outer.arg in _DEVICE_KEYWORDS
+    if isinstance(outer, ast.Call) and node in outer.args and named(tree, outer.func).startswith("torch.cuda."):
+        return True  # which runs with CUDA only
     return any(_is_moved_to(tree, node, name) for name in ("to", "cuda", "set_device"))
 
 
@@ -263,7 +291,8 @@ def _only_printed(tree: SourceTree, node: ast.AST, is_number: bool) -> bool:
                     return False
             case ast.Call(func=func) if not any(each is node for each in walk(func)):
                 name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-                if name in ("round", "int", "float", "str"):
+                is_text = name == "format" and not isinstance(tree.parents[outer], ast.Expr)
+                if is_text or name in ("round", "int", "float", "str"):
                     continue
                 return prints(outer) and isinstance(tree.parents[outer], ast.Expr)
             case _:

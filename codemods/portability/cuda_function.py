@@ -28,7 +28,8 @@ print(torch.cuda.get_device_name(0) if torch.cuda.is_available() else "cpu")
 ## Fix safety
 Safe: with CUDA, the same calls run. `torch.cuda.current_device()` that is only used as a device is `"cpu"` without
 CUDA, and `with torch.cuda.device(index):` does nothing there. Another call whose value the program uses, and the
-construction of a stream or an event, are reported and not edited. With other accelerators in `devfix port --to`, and if
+construction of a stream or an event, are reported and not edited. `if torch.cuda.is_available:` tests the function,
+which is always true; it becomes a call. With other accelerators in `devfix port --to`, and if
 the project requires PyTorch 2.6, `synchronize` and `set_device` become their namesakes in `torch.accelerator`. The
 table of namesakes is made from PyTorch's releases: `torch.accelerator` has no `get_device_name` and no
 `manual_seed_all`, and `torch.accelerator.empty_cache()` fails without an accelerator, where `torch.cuda.empty_cache()`
@@ -41,13 +42,15 @@ does nothing.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
-from codemods.portability._cuda_calls import CudaCall, cuda_calls
+from codemods.portability._cuda_calls import CudaCall, cuda_calls, uncalled_queries
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
-from devfix.model import Finding, Severity
+from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["RULE"]
 
@@ -57,6 +60,13 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for tree in observations.trees[:1]:
         if not foreign_part(tree.path):
             yield from (_finding(call) for call in cuda_calls(tree, observations.targets))
+            yield from (_uncalled(tree, node, fix) for node, fix in uncalled_queries(tree))
+
+
+def _uncalled(tree: SourceTree, node: ast.expr, fix: Fix) -> Finding:
+    event = tree.event("used", tree.statement(node), "tested here")
+    message = "the function is tested, not its answer, so CUDA is used where it is not available"
+    return Finding(RULE.code, RULE.name, Severity.ADVICE, tree.path, tree.span(node), message, (event,), (fix,), "")
 
 
 def _finding(call: CudaCall) -> Finding:

@@ -46,7 +46,7 @@ class ProjectFlags:
         passed: attributes that calls pass, by the parameter: ``cuda`` of ``Experiment(cuda=args.use_gpu)``.
         answers: names that may hold the answer to a query for CUDA.
         devices: keys of settings whose value is a CUDA device: ``device`` of ``device: cuda`` in YAML.  A setting of a
-            module without torch is one if the program selects its devices: there, no query may replace it.
+            module without torch is one if the program selects its devices, or forks: there, no query may replace it.
         answered: settings of a module without torch that another file replaces where CUDA is not available:
             ``if not torch.cuda.is_available(): config.device = "cpu"``.
         preparing: number of files that set ``CUDA_VISIBLE_DEVICES``, or fork, which must precede the first query.
@@ -137,10 +137,10 @@ def flags_of(files: Iterable[ast.AST], settings: Mapping[str, str] = _NO_SETTING
     }
     devices = {key for key, value in settings.items() if value.startswith("cuda")}
     named = {key for file in files if not _imports_torch(file) for key in _named_devices(file)}
-    if any(map(selects_devices, (node for file in files for node in ast.walk(file)))):
+    preparing = sum(map(prepares_devices, files))
+    if preparing:
         devices |= named
     answered = frozenset(name for file in files for name in answered_settings(file))
-    preparing = sum(map(prepares_devices, files))
     given, denied = ([key for key, value in settings.items() if value == truth] for truth in ("true", "false"))
     return ProjectFlags(
         options,

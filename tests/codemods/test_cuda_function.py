@@ -15,6 +15,22 @@ IF = "if torch.cuda.is_available():\n"
 
 REWRITES = [
     pytest.param(
+        "if torch.cuda.is_available and sys.argv[1:]:\n    x = torch.ones(3).cuda()\n",
+        "if torch.cuda.is_available() and sys.argv[1:]:\n    x = torch.ones(3).cuda()\n",
+        id="a-query-that-is-not-called",
+    ),
+    pytest.param(
+        "print('device ' + str(torch.cuda.current_device()))\n",
+        "print('device ' + str(torch.cuda.current_device() if torch.cuda.is_available() else 'cpu'))\n",
+        id="an-index-in-a-text",
+    ),
+    pytest.param(
+        "i = torch.cuda.current_device()\nprint('on {}'.format(torch.cuda.get_device_name(i)))\n",
+        "i = torch.cuda.current_device() if torch.cuda.is_available() else 'cpu'\n"
+        "print('on {}'.format(torch.cuda.get_device_name(i) if torch.cuda.is_available() else 'cpu'))\n",
+        id="an-index-of-a-name",
+    ),
+    pytest.param(
         "torch.cuda.set_device(0)  # the first\nx = torch.ones(3)\n",
         IF + "    torch.cuda.set_device(0)  # the first\nx = torch.ones(3)\n",
         id="statement",

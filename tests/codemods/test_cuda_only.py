@@ -474,7 +474,9 @@ def test_a_setting_is_not_asked_for_before_another_file_selects_devices(repair, 
 
 
 def test_a_function_that_imports_torch_later_imports_it_before_the_device(repair):
-    text = "def f(x, fast):\n    if fast:\n        return x.double().cuda()\n    import torch\n    return torch.norm(x)\n"
+    text = (
+        "def f(x, fast):\n    if fast:\n        return x.double().cuda()\n    import torch\n    return torch.norm(x)\n"
+    )
     start = 'import torch\n    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n    if fast:'
 
     changed = repair(CODE, f"from helpers import *\n\n\n{text}")

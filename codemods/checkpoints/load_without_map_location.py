@@ -213,7 +213,9 @@ def _may_be_no_index(tree: SourceTree, index: str) -> bool:
     name = index.rpartition(".")[2]
     for node in tree.nodes:
         match node:
-            case ast.Compare(left=left, comparators=[ast.Constant(value=None | 0) | ast.UnaryOp()]):
+            case ast.Compare(left=left, comparators=[ast.Constant(value=None) | ast.UnaryOp()]):
+                is_test = text_of(left) == index
+            case ast.Compare(left=left, ops=[ast.Lt() | ast.GtE()], comparators=[ast.Constant(value=0)]):
                 is_test = text_of(left) == index
             case ast.Assign(targets=[target], value=ast.UnaryOp(op=ast.USub())):
                 is_test = text_of(target).rpartition(".")[2] == name

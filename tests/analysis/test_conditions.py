@@ -503,3 +503,19 @@ def test_a_program_that_keeps_its_choice_in_an_attribute_is_followed_with_its_ac
 
     assert met(text) == []
     assert met(text.replace("images = images.to(self.opt.device)", "pass")) == ["return self.model(self.before)"]
+
+
+@pytest.mark.parametrize("count", ["world_size", "len(devices)", "1"])
+def test_fewer_than_the_accelerators_is_not_decided_with_one(met, count):
+    text = f"world_size, devices = choose(), choose()\nif {count} < torch.cuda.device_count():\n    raise ValueError\n"
+
+    assert met(f"{text}y = torch.ones(3)\ny + torch.ones(3).cuda()\n") == ["y + torch.ones(3).cuda()"]
+
+
+@pytest.mark.parametrize(("text", "lines"), [("choose().split(None, 1)", 1), ("choose().split(',')", 0)])
+def test_a_text_has_a_part_if_it_is_split_at_one(met, text, lines):
+    program = (
+        f"def run():\n    for part in {text}:\n        return part\n    return torch.ones(3) + torch.ones(3).cuda()\n"
+    )
+
+    assert len(met(f"{program}run()\n")) == lines

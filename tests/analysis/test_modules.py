@@ -600,13 +600,15 @@ class Net(nn.Module):
         for _ in range(3):
             self.added.append(nn.Parameter(torch.ones(3)))
         self.plain = nn.ParameterList([torch.ones(3)])
+        self.longer = nn.ParameterList()
+        self.longer += [torch.ones(3)]
         self.named = nn.ParameterDict({"a": nn.Parameter(torch.ones(3))})
 
 net = Net()
 """
 
 
-@pytest.mark.parametrize("item", ["made[0]", "made[number()]", "added[0]", "plain[0]", "named['a']"])
+@pytest.mark.parametrize("item", ["made[0]", "made[number()]", "added[0]", "plain[0]", "longer[0]", "named['a']"])
 def test_lists_and_dictionaries_of_parameters_move_with_their_module(place, item):
     assert place(PARAMETERS, f"net.{item}") == "cpu"
     assert place(f"{PARAMETERS}net.cuda()\n", f"net.{item}") == "accelerator"

@@ -253,3 +253,17 @@ def test_a_program_that_reads_an_unbound_name_ends_there(repair):
 
     assert repair(CODE, program) == program
     assert repair(CODE, bound) != bound
+
+
+@pytest.mark.parametrize(
+    "read",
+    ["chosen = Norm if spread else None", "chosen = spread and Norm", "with suppress(NameError):\n    print(Norm)"],
+)
+def test_a_read_that_may_not_happen_or_is_caught_ends_nothing(repair, read):
+    program = (
+        UNBOUND.replace("ELSE", read)
+        .replace("Norm(3)", "nn.ReLU()")
+        .replace("import os\n", "import os\nfrom contextlib import suppress\n")
+    )
+
+    assert repair(CODE, program) != program

@@ -117,6 +117,10 @@ def test_an_index_of_one_of_the_accelerators_counts_with_cuda_only(name, otherwi
     [
         "def main(device):\n    nn.Linear(3, 3).to(device)\n",
         "def main(devices):\n    nn.Linear(3, 3).to(devices[0])\n",
+        "def main(device_list):\n    nn.Linear(3, 3).to(device_list[0])\n",
+        "print('found %d' % torch.cuda.device_count())\n",
+        "def main(count):\n    per_device = count % torch.cuda.device_count()\n    return per_device * 2\n",
+        'def main(x, gpu_ids):\n    print(f"on {x.to(gpu_ids[0])}")\n',
         "rank = 0 if torch.cuda.is_available() else 'cpu'\nnn.Linear(3, 3).to(rank)\n",
         "gpu = 0\nif torch.cuda.is_available():\n    nn.Linear(3, 3).to(gpu)\n",
     ],

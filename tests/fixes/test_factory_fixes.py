@@ -108,3 +108,14 @@ def test_a_creation_has_its_function_and_partners(body, is_in_helper, partners):
 
     assert creation.is_in_helper is is_in_helper
     assert creation.partners(creation.point.call_frame) == partners
+
+
+@pytest.mark.parametrize(
+    ("parameter", "options"),
+    [("x=None, device=None", "device=device"), ("x, device=None", "device=device, pin_memory=True")],
+)
+def test_a_device_that_may_be_none_or_must_not_be_one_is_left_out(parameter, options):
+    text = f"{NET}def scale({parameter}):\n    return x * torch.ones(4, {options})\n\nscale(net.weight)\n"
+    _, fixes = fixes_in(text)
+
+    assert all("if device is None" not in edited(text, fix.edits) for fix in fixes)

@@ -208,6 +208,8 @@ def test_fixes_that_the_engine_makes_only_together_are_one_change(task_of):
     """Without the fix of the program, the module gets another edit."""
     program = Path(__file__).parents[2] / "corpus" / "incidents" / "transformerlens_stale_tokens" / "broken"
     files = {path.name: path.read_text("utf-8") for path in program.glob("*.py")}
+    files["demo.py"] = files["demo.py"].replace("in (prompts, torch", "in (torch").replace("(3, 9))):", "(3, 9)),):")
+    files["demo.py"] += "    model(prompts, return_type='both')\n"
 
     record = migrate(task_of({**files, "CODEOWNERS": "/bridge.py @ann\n/demo.py @bob\n"}))
 

@@ -9,7 +9,13 @@ from collections.abc import Callable, Iterator
 from codemods.portability._guards import asks_for_cuda
 from codemods.portability._torch_names import named, own_names, stands_alone
 from codemods.portability.places.cuda_place import CudaPlace, Kind, Piece
-from codemods.portability.places.indices import is_index_of_move, is_integer, is_kept_as_device, tensor_of_index
+from codemods.portability.places.indices import (
+    is_index_of_many,
+    is_index_of_move,
+    is_integer,
+    is_kept_as_device,
+    tensor_of_index,
+)
 from codemods.portability.places.literals import (
     is_computed_cuda,
     is_device_argument,
@@ -89,7 +95,9 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             is_short = _is_short(tree, receiver) or isinstance(receiver, (ast.Name, ast.Attribute))
             reason = "" if is_short else _LONG
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(receiver), reason=reason)
-        case ast.BinOp(op=ast.Mod(), right=ast.Call(func=count)) if named(tree, count) == "torch.cuda.device_count":
+        case ast.BinOp(right=ast.Call(func=count)) if named(
+            tree, count
+        ) == "torch.cuda.device_count" and is_index_of_many(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"' if is_kept_as_device(tree, node) else "0")
         case ast.Name() | ast.Attribute() | ast.Subscript() if is_index_of_move(tree, node):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise='"cpu"')

@@ -9,11 +9,12 @@ from devfix.syntax import project_flags
 from devfix.syntax.declared_options import is_declared, option_attribute
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["is_index_of_move", "is_integer", "is_kept_as_device", "tensor_of_index"]
+__all__ = ["is_index_of_many", "is_index_of_move", "is_integer", "is_kept_as_device", "tensor_of_index"]
 
 _GET = "get_device"
 _INDEX = re.compile(r"(?:local_)?rank|gpu(?:_?id|_?index)?", re.IGNORECASE)
-_INDICES = re.compile(r"(?:device|gpu)_?(?:ids?|indices|list)|gpus", re.IGNORECASE)
+_INDICES = re.compile(r"(?:device|gpu)_?ids?|gpus", re.IGNORECASE)
+_NUMBERED = re.compile(r"rank|index|idx|gpu|worker|process|^i$|_id$", re.IGNORECASE)
 
 
 def tensor_of_index(tree: SourceTree, index: ast.expr) -> ast.expr | None:
@@ -42,6 +43,8 @@ def is_index_of_move(tree: SourceTree, node: ast.Name | ast.Attribute | ast.Subs
             is_place = is_kept_as_device(tree, node)
     if not is_place or not _is_named_as_index(node):
         return False
+    if isinstance(node, ast.Subscript) and any(isinstance(outer, ast.JoinedStr) for outer in tree.ancestors(node)):
+        return False  # quotes in a text
     return not project_flags.current().answers.may_decide(node, tree.ancestors(node))
 
 
@@ -51,6 +54,16 @@ def _is_named_as_index(node: ast.expr) -> bool:
             return _INDEX.fullmatch(name) is not None
         case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=ast.Constant(value=int())):
             return _INDICES.fullmatch(name) is not None
+    return False
+
+
+def is_index_of_many(tree: SourceTree, node: ast.BinOp) -> bool:
+    """Return whether a name gets one of the accelerators by a number: ``device = rank % torch.cuda.device_count()``."""
+    match tree.parents.get(node), node.left:
+        case ast.Assign(targets=[ast.Name()]), ast.Name(id=name) | ast.Attribute(attr=name):
+            return isinstance(node.op, ast.Mod) and _NUMBERED.search(name) is not None
+        case ast.Assign(targets=[ast.Name()]), ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
+            return isinstance(node.op, ast.Mod) and _NUMBERED.search(name) is not None
     return False
 
 

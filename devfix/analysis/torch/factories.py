@@ -47,7 +47,7 @@ def fresh(
     Legacy tensor types ignore the default device: https://docs.pytorch.org/docs/stable/tensors.html.
     """
     named = device_argument(interp, keywords)
-    device = named or (UNKNOWN_DEVICE if _is_placeholder(args) else default)
+    device = named or (UNKNOWN_DEVICE if _is_placeholder(interp, args, node) else default)
     rng.draw(interp, keywords.get("generator"), device, "factory", node)
     scenarios.record_placement(interp, node, named)
     source = _device_source(interp, node, device)
@@ -77,11 +77,14 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
     return shape == TupleValue(()) if container is None else not container.contents
 
 
-def _is_placeholder(args: list[Value]) -> bool:
-    """Return whether a factory call makes what stands for nothing, ``torch.zeros((0, 0, 0))``: code tests its size.
+def _is_placeholder(interp: Interpreter, args: list[Value], node: ast.Call) -> bool:
+    """Return whether a default of a parameter stands for nothing, ``torch.zeros((0, 0, 0))``: code tests its size.
 
     A vector or matrix without elements is none: programs add to it.
     """
+    tree = interp.activation.module.tree if interp.activation is not None else None
+    if tree is None or not any(isinstance(outer, ast.arguments) for outer in tree.ancestors(node)):
+        return False
     sizes = args[0].items if len(args) == 1 and isinstance(args[0], TupleValue) else tuple(args)
     return len(sizes) > 2 and all(size == Const(0) for size in sizes)
 

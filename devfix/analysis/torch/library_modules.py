@@ -124,16 +124,10 @@ def _parameters(interp: Interpreter, name: str, args: list[Value], keywords: Key
     """``ParameterList`` and ``ParameterDict``: tensors become parameters."""
     pointer = module_objects.make(interp, name, node)
     _fill(interp, pointer, name, args, node)
-    held = interp.heap_object(pointer).transformed(lambda _, value: _as_parameter(value))
+    held = interp.heap_object(pointer).transformed(lambda _, value: modules.as_parameter(value))
     devices = frozenset(value.device for value in held.contents if isinstance(value, Tensor))
     interp.now.write(pointer.id, replace(held, devices=devices or held.devices))
     return pointer
-
-
-def _as_parameter(value: Value) -> Value:
-    if isinstance(value, Tensor) and not modules.is_registered(value):
-        return replace(value, origins=(Origin("parameter"),))
-    return value
 
 
 def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> None:

@@ -184,6 +184,8 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
     if name == "extend":
         known = interp.elements(added, node)
         items = known if known is not None else [interp.element(added, node)]
+    if interp.heap_object(pointer).name == "torch.nn.ParameterList":
+        items = [modules.as_parameter(item) for item in items]
     for item in items:
         obj = interp.heap_object(pointer)
         counted = interp.loop_depth == 0 and obj.default_item is None

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from devfix.models.signatures import Word
 
 __all__ = [
+    "as_parameter",
     "attach",
     "call_leaf",
     "call_sequential",
@@ -112,6 +113,12 @@ def moved_field(value: Value, device: Device, custom: bool = False) -> Value:
     return value
 
 
+def as_parameter(value: Value) -> Value:
+    """Return what a list of parameters makes of a value: tensors become parameters."""
+    is_plain = isinstance(value, Tensor) and not is_registered(value)
+    return replace(value, origins=(Origin("parameter"),)) if isinstance(value, Tensor) and is_plain else value
+
+
 def is_registered(value: Value) -> TypeGuard[Tensor]:
     """Return whether the value of a module's attribute is a parameter or a buffer."""
     return isinstance(value, Tensor) and any(
@@ -136,10 +143,11 @@ def _has_own_move(interp: Interpreter, obj: HeapObject) -> bool:
 def _writes_data(node: ast.AST) -> bool:
     """Return whether a node writes the memory of a tensor of any name, or an attribute by its name."""
     match node:
-        case ast.Attribute(attr="data", ctx=ast.Store(), value=ast.Name()):
-            return True
-        case ast.Call(func=ast.Name(id="setattr")):
-            return True
+        case ast.For(target=ast.Name(id=name), iter=ast.List() | ast.Tuple()):
+            stored = (each for each in walk(node) if isinstance(each, ast.Attribute) and each.attr == "data")
+            return any(isinstance(each.ctx, ast.Store) and text_of(each.value) == name for each in stored)
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, name, *_]):
+            return not isinstance(name, ast.Constant)
     return False
 
 

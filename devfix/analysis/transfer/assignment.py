@@ -83,11 +83,10 @@ def assign(
 
 
 def _replace_memory(interp: Interpreter, place: ast.expr, tensor: Tensor, value: Value) -> None:
-    """Execute ``x.data = x.data.cuda()``: what the tensor's name holds is on another device; other names are not."""
-    device = _device_of_tensors(value)
-    origins = value.origins if isinstance(value, Tensor) else ()
-    if device != tensor.device and isinstance(place, (ast.Name, ast.Attribute, ast.Subscript)):
-        assign(interp, place, replace(tensor, device=device, origins=origins))
+    """Execute ``x.data = x.data.cuda()``: the tensor is on another device, with all its names, which are not known."""
+    is_moved = _device_of_tensors(value) != tensor.device
+    if is_moved and isinstance(place, (ast.Name, ast.Attribute, ast.Subscript)):
+        assign(interp, place, replace(tensor, device=UNKNOWN_DEVICE, origins=()))
 
 
 def record_binding(

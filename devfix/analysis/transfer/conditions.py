@@ -194,8 +194,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         return at_least_one(interp, op, right_value)
     if not isinstance(left_value, Const) and isinstance(right_value, Const) and is_count:
         return by_device_count(interp, partial(compare_order, op), right_value)
-    if counts_accelerators(right) and isinstance(op, ast.Lt):
-        return not interp.scenario.no_accelerator  # ``index < torch.cuda.device_count()``
+    if counts_accelerators(right) and isinstance(op, ast.Lt) and interp.scenario.no_accelerator:
+        return False  # ``index < torch.cuda.device_count()``
     if _is_index(left_value) and isinstance(right_value, Const):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None

@@ -79,10 +79,21 @@ def _is_never_bound(interp: Interpreter, node: ast.Name) -> bool:
     if activation is None or activation.function is not None or interp.loop_depth:
         return False
     tree = activation.module.tree
+    if hasattr(builtins, node.id) or node.id.startswith("__") or any(word in tree.text for word in _BINDS_UNSEEN):
+        return False
     if any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in tree.nodes):
+        return False
+    if any(isinstance(outer, _MAY_SKIP) for outer in tree.ancestors(node)):
         return False
     bound = [each for each in tree.nodes if isinstance(each, ast.Name) and each.id == node.id and _is_stored(each)]
     return bool(bound) and all(_is_in_branch(tree, each, node) for each in bound)
+
+
+#: What may bind names that no statement shows.
+_BINDS_UNSEEN = ("exec(", "globals()", "builtins", "__dict__", "vars(", "setattr(", "get_ipython", "%run", "%load")
+#: Code in these may not run, or may fail without an end of the program.
+_COMPREHENSIONS = (ast.comprehension, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
+_MAY_SKIP = (ast.IfExp, ast.BoolOp, *_COMPREHENSIONS, ast.Lambda, ast.Try, ast.With, ast.AsyncWith)
 
 
 def _is_stored(node: ast.Name) -> bool:

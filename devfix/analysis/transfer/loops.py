@@ -132,7 +132,7 @@ def _is_endless(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
 def _has_elements(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
     """Return whether a loop has a first round: a text has a part, ``for part in text.split(","):``."""
     match stmt:
-        case ast.For(iter=ast.Call(func=ast.Attribute(attr="split" | "rsplit"), args=[_, *_])):
+        case ast.For(iter=ast.Call(func=ast.Attribute(attr="split" | "rsplit"), args=[ast.Constant(value=str())])):
             return True
     return False
 

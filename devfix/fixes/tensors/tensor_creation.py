@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from devfix.analysis.domain.location import ProgramPoint
@@ -78,9 +79,18 @@ class FactoryCall:
         """Whether the call has ``device=`` (or may have it, through ``**``)."""
         return any(keyword.arg in ("device", None) for keyword in self.call.keywords)
 
+    def _may_be_none(self, device: str) -> bool:
+        """Return whether ``x.device`` is of a parameter whose default is ``None``."""
+        function = self.tree.function(self.call)
+        spec = function.args if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+        given = defaults(spec) if spec is not None else {}
+        return any(each.arg == re.split(r"\W", device)[0] for each in given)
+
     def _optional_device(self) -> ast.Name | None:
         """Return the argument of ``device=`` if it is a parameter whose default is ``None``, and nothing else."""
         given = next((keyword.value for keyword in self.call.keywords if keyword.arg == "device"), None)
+        if any(keyword.arg in ("pin_memory", None) for keyword in self.call.keywords):
+            return None  # only memory of the CPU can be pinned
         function = self.tree.function(self.call)
         if not isinstance(given, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
             return None
@@ -96,7 +106,7 @@ class FactoryCall:
         """
         path = self.tree.path
         optional = self._optional_device()
-        if optional is not None and not self.is_random:
+        if optional is not None and not self.is_random and not self._may_be_none(device):
             code = f"{device} if {optional.id} is None else {optional.id}"
             return ReplaceExpression(path, self.tree.span(optional), code)
         if self.has_device_argument:

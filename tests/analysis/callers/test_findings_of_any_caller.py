@@ -379,3 +379,24 @@ def test_fans_are_numbers():
 
 def test_an_empty_vector_on_the_cpu_is_no_placeholder():
     assert _failing("def f(x: Tensor, seen=torch.zeros(0)):\n    return torch.cat([seen, x])\n") != []
+
+
+@pytest.mark.parametrize(
+    "body", ["setattr(self, 'place', device)", "for p in self.parameters():\n                p.data = p.data * 1"]
+)
+def test_a_move_that_writes_no_tensor_of_its_own_leaves_them(body):
+    text = f"""
+    class Layer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scale = torch.ones(3)
+
+        def to(self, device):
+            {body}
+            return super().to(device)
+
+        def forward(self, x: Tensor):
+            return x * self.scale
+    """
+
+    assert _failing(text) == ["return x * self.scale"]

@@ -38,7 +38,7 @@ from devfix.analysis.transfer.operators import binary, compare, format_string, u
 from devfix.analysis.transfer.subscripts import subscript
 from devfix.syntax.bindings import assigned_names
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import SourceTree, position
+from devfix.syntax.tree import SourceTree, position, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -83,7 +83,7 @@ def _is_never_bound(interp: Interpreter, node: ast.Name) -> bool:
         return False
     if any(isinstance(each, ast.ImportFrom) and each.names[0].name == "*" for each in tree.nodes):
         return False
-    if any(isinstance(outer, _MAY_SKIP) for outer in tree.ancestors(node)):
+    if any(isinstance(outer, _MAY_SKIP) or _catches(outer) for outer in tree.ancestors(node)):
         return False
     bound = [each for each in tree.nodes if isinstance(each, ast.Name) and each.id == node.id and _is_stored(each)]
     return bool(bound) and all(_is_in_branch(tree, each, node) for each in bound)
@@ -93,7 +93,13 @@ def _is_never_bound(interp: Interpreter, node: ast.Name) -> bool:
 _BINDS_UNSEEN = ("exec(", "globals()", "builtins", "__dict__", "vars(", "setattr(", "get_ipython", "%run", "%load")
 #: Code in these may not run, or may fail without an end of the program.
 _COMPREHENSIONS = (ast.comprehension, ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)
-_MAY_SKIP = (ast.IfExp, ast.BoolOp, *_COMPREHENSIONS, ast.Lambda, ast.Try, ast.With, ast.AsyncWith)
+_MAY_SKIP = (ast.IfExp, ast.BoolOp, *_COMPREHENSIONS, ast.Lambda, ast.Try)
+
+
+def _catches(node: ast.AST) -> bool:
+    """Return whether a ``with`` goes on after an error."""
+    items = node.items if isinstance(node, (ast.With, ast.AsyncWith)) else []
+    return any(word in text_of(item.context_expr) for item in items for word in ("suppress", "raises"))
 
 
 def _is_stored(node: ast.Name) -> bool:

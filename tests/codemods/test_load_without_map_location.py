@@ -126,6 +126,12 @@ def test_a_model_is_not_loaded_to_an_index_that_may_be_none_of_an_accelerator(re
     assert ('map_location=f"cuda:' in repair(CODE, program)) is (index == "default=0")
 
 
+def test_a_test_for_the_first_process_says_nothing_about_an_index(repair):
+    program = INDEX.replace("default=None", "default=0").replace("GUARD", "if args.gpu == 0:")
+
+    assert 'map_location=f"cuda:{args.gpu}"' in repair(CODE, program)
+
+
 FINETUNE = """
 import argparse
 

@@ -59,11 +59,16 @@ def _is_named_as_index(node: ast.expr) -> bool:
 
 def is_index_of_many(tree: SourceTree, node: ast.BinOp) -> bool:
     """Return whether a name gets one of the accelerators by a number: ``device = rank % torch.cuda.device_count()``."""
-    match tree.parents.get(node), node.left:
-        case ast.Assign(targets=[ast.Name()]), ast.Name(id=name) | ast.Attribute(attr=name):
-            return isinstance(node.op, ast.Mod) and _NUMBERED.search(name) is not None
-        case ast.Assign(targets=[ast.Name()]), ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            return isinstance(node.op, ast.Mod) and _NUMBERED.search(name) is not None
+    if not isinstance(node.op, ast.Mod):
+        return False
+    match tree.parents.get(node):
+        case ast.Assign(targets=[ast.Name()]):
+            number = node.left.func if isinstance(node.left, ast.Call) else node.left
+        case _:
+            return False
+    match number:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return _NUMBERED.search(name) is not None
     return False
 
 

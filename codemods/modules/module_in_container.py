@@ -73,10 +73,9 @@ from devfix.analysis.domain.values import ACCELERATOR, ClassValue
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, Operand
 from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.attribute_writes import methods_of
+from devfix.fixes.modules.owners import ContainerAttribute, within_containers
 from devfix.fixes.modules.registered_containers import (
-    ContainerAttribute,
     contents_problem,
-    holders,
     holds_parameters,
     is_nested,
     is_nested_display,
@@ -133,7 +132,7 @@ def _unregistered_attribute(
     for part in weights_of(operand):
         if not state.has(part.id) or structural_change(mismatch.point, part) is not None:
             continue
-        for attribute in holders(state, part):
+        for attribute in within_containers(state, part):
             if (
                 state.heap_object(attribute.owner).last_moved_at is not None
                 and ACCELERATOR in state.heap_object(attribute.owner).devices

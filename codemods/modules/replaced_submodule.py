@@ -53,7 +53,8 @@ from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import module_names, value_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, hoisted, inside_module, same_function
-from devfix.fixes.modules.structural_changes import StructuralChange, parents_of, structural_change, weights_of
+from devfix.fixes.modules.owners import parents_of
+from devfix.fixes.modules.structural_changes import StructuralChange, structural_change, weights_of
 from devfix.fixes.move_style import Move, move_of
 from devfix.fixes.reorder import common_block
 from devfix.fixes.value_scope import device_for_move, device_for_tensor, optional_parameters

@@ -178,11 +178,12 @@ class AbstractInterpreter:
                 found = state.lookup(key, name)
                 if found is not None:
                     break
+        found = imports.used(self, found)
         return found if found is not None else self.global_name(activation.module, name)
 
     def global_name(self, module: PythonModule, name: str) -> Value | None:
         """Return the value of a module's name, evaluated on first use; ``None`` if nothing binds it."""
-        known = self.now.lookup(module.env, name)
+        known = imports.used(self, self.now.lookup(module.env, name))
         if known is not None:
             return known
         seen: set[str] = set()  # modules may import everything from each other
@@ -192,10 +193,10 @@ class AbstractInterpreter:
             if current.path in seen:
                 continue
             seen.add(current.path)
-            found = self.now.lookup(current.env, name)
+            found = imports.used(self, self.now.lookup(current.env, name))
             if found is None and current.waiting is not None:
                 imports.evaluate_name(self, current, name)
-                found = self.now.lookup(current.env, name)
+                found = imports.used(self, self.now.lookup(current.env, name))
             if found is not None:
                 return found
             pending = [*(current.stars if not name.startswith("_") else ()), *pending]

@@ -15,6 +15,7 @@ from devfix.syntax.tree import SourceTree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.runtime import Runtime
+    from devfix.analysis.domain.values import ImportedName, Value
 
 __all__ = ["WHOLE", "Lookups", "Program", "PythonModule", "listing", "merge_lookups"]
 
@@ -45,6 +46,8 @@ class PythonModule:
         waiting: per name, the statements that bind it and are not executed before its first use; ``None`` if all are
             executed on import.
         done: identities of executed statements among them.
+        evaluated: the values of names that it has imported from other modules, as far as they were used;
+            ``None`` while they are evaluated.
         stars: modules of ``from … import *``.
         runtime: settings of PyTorch after the import; ``None`` before.
 
@@ -56,6 +59,7 @@ class PythonModule:
     env: int = 0
     waiting: dict[str, list[ast.stmt]] | None = None
     done: set[int] = field(default_factory=set)
+    evaluated: dict[ImportedName, Value | None] = field(default_factory=dict)
     stars: list[PythonModule] = field(default_factory=list)
     runtime: Runtime | None = None
 

@@ -112,10 +112,29 @@ PROJECTS = [
         },
         id="a-part-of-a-package-by-its-full-name",
     ),
+    pytest.param(
+        {
+            "train.py": "from pkg import DEVICE",
+            "pkg/__init__.py": "try:\n    from .config import DEVICE\nexcept OSError:\n    from .plain import DEVICE",
+            "pkg/config.py": 'DEVICE = "cuda"',
+            "pkg/plain.py": 'DEVICE = "cuda"',
+        },
+        id="re-exported-in-a-try",
+    ),
+    pytest.param(
+        {
+            "train.py": "from pkg import DEVICE",
+            "pkg/__init__.py": "from .config import NAME\nDEVICE = NAME",
+            "pkg/config.py": "from . import other\nfrom .other import NAME",
+            "pkg/other.py": "from . import config\nNAME = 'cuda'",
+        },
+        id="names-in-a-circle",
+    ),
 ]
 
 
-def facts_of(files: dict[str, str]) -> analysis.Observations:
+def facts_of(files: dict[str, str], opened: set[str] | None = None) -> analysis.Observations:
+    """Analyse the first of some files; ``opened`` gets the paths of those that it reads."""
     entry = next(iter(files))
     files = {**files, entry: files[entry] + "\nimport torch\ntorch.ones(3, device=DEVICE) + torch.ones(3)\n"}
     for name, text in files.items():
@@ -124,6 +143,8 @@ def facts_of(files: dict[str, str]) -> analysis.Observations:
             file.write(text)
 
     def read(path: str) -> str | None:
+        if opened is not None:
+            opened.add(os.path.relpath(path))
         try:
             with open(path, encoding="utf-8") as file:
                 return file.read()
@@ -194,3 +215,23 @@ def test_a_finding_in_another_file_carries_its_path():
 
 def test_a_script_that_cannot_be_read_has_no_facts():
     assert analysis.analyse("nothing.py", lambda path: None, ".") is None
+
+
+def test_a_name_that_only_a_circle_binds_ends():
+    files = {"train.py": "from a import DEVICE", "a.py": "from b import DEVICE", "b.py": "from a import DEVICE"}
+
+    assert facts_of(files).is_complete
+
+
+def test_a_file_is_not_read_for_names_that_are_not_used():
+    files = {
+        "train.py": "from pkg import DEVICE",
+        "pkg/__init__.py": "import typing\nif typing.TYPE_CHECKING:\n    from .a import DEVICE\n    from .b import Net",
+        "pkg/a.py": "DEVICE = 'cuda'",
+        "pkg/b.py": "class Net:\n    pass",
+    }
+
+    opened: set[str] = set()
+    facts_of(files, opened)
+
+    assert opened == {"train.py", "pkg/__init__.py", "pkg/a.py"}

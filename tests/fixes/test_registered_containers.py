@@ -8,10 +8,7 @@ from small_programs import IMPORTS, edited, observe
 from devfix.analysis.domain.values import Pointer, TupleValue
 from devfix.fixes.modules.registered_containers import (
     contents_problem,
-    holders,
-    holds,
     holds_parameters,
-    is_in_container,
     is_nested,
     is_nested_display,
     registered_container,
@@ -19,7 +16,6 @@ from devfix.fixes.modules.registered_containers import (
     torch_nn_prefix,
     use_problem,
 )
-from devfix.fixes.modules.structural_changes import weights_of
 from devfix.syntax.tree import SourceTree
 
 
@@ -88,35 +84,6 @@ def net_in(parts, result="self.parts[0](x)"):
     mismatch = observe(IMPORTS + NET.format(parts=parts, result=result)).mismatches[0]
     objects = [obj for _, obj in mismatch.point.state.heap_objects() if "parts" in obj.fields]
     return mismatch, mismatch.point.state, objects[0].fields["parts"], objects[0].cls
-
-
-@pytest.mark.parametrize(
-    ("parts", "result", "is_tuple"),
-    [
-        ("[nn.Linear(4, 2)]", "self.parts[0](x)", False),
-        ("(nn.Linear(4, 2),)", "self.parts[0](x)", True),
-        ("{'a': nn.Linear(4, 2)}", "self.parts['a'](x)", False),
-        ("[[nn.Linear(4, 2)]]", "self.parts[0][0](x)", False),
-        ("[nn.Sequential(nn.Linear(4, 2))]", "self.parts[0](x)", False),
-    ],
-    ids=["list", "tuple", "dictionary", "nested", "inside-a-module"],
-)
-def test_the_attribute_that_holds_a_module_is_found(parts, result, is_tuple):
-    mismatch, state, value, _ = net_in(parts, result)
-    (part,) = weights_of(mismatch.cpu[0])
-    (attribute,) = holders(state, part)
-
-    assert (attribute.name, attribute.container, attribute.is_tuple) == ("parts", value, is_tuple)
-    assert is_in_container(state, part.id)
-
-
-def test_a_registered_module_is_in_no_container():
-    mismatch, state, value, _ = net_in("nn.Linear(4, 2).to('cpu')", "self.parts.to('cpu')(x)")
-    (part,) = weights_of(mismatch.cpu[0])
-
-    assert list(holders(state, part)) == []
-    assert not is_in_container(state, part.id)
-    assert not holds(state, value, {part.id})
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from small_programs import IMPORTS, observe
 
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.values import Pointer
-from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
+from devfix.fixes.modules.structural_changes import structural_change, weights_of
 
 SETUP = f"{IMPORTS}net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2))\nx = torch.ones(3, 4).cuda()\n"
 
@@ -53,17 +53,6 @@ def test_the_attachment_and_the_earlier_move_are_found(body, attached, moved):
 )
 def test_without_an_attachment_after_the_move_there_is_no_change(body):
     assert change_in(body) is None
-
-
-def test_the_parents_of_a_module_hold_it():
-    mismatch = mismatch_in("outer = nn.Sequential(net)\nouter(x)")
-    (part,) = weights_of(mismatch.cpu[0])
-    state = mismatch.point.state
-    (inner,) = parents_of(state, part.id)
-    (outer,) = parents_of(state, inner)
-
-    assert parents_of(state, outer) == []
-    assert len({part.id, inner, outer}) == 3
 
 
 def test_a_tensor_that_is_no_weight_has_no_module():

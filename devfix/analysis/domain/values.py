@@ -278,6 +278,15 @@ class Namespace:
     module: PythonModule
 
 
+@dataclass(frozen=True)
+class ImportedName:
+    """What an imported module binds by ``from … import``, before its first use: the other file may not be read yet."""
+
+    module: PythonModule
+    statement: ast.ImportFrom
+    name: str
+
+
 @dataclass(frozen=True, eq=False)
 class ClassValue:
     """A project class."""
@@ -321,6 +330,7 @@ Value = (
     | Partial
     | External
     | Namespace
+    | ImportedName
     | ClassValue
     | Union
 )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Const
+from devfix.analysis.domain.values import Const, ImportedName, Union, Value, alternatives, join
+from devfix.analysis.transfer import attributes
 from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.runtime import Runtime
     from devfix.analysis.program import PythonModule
 
-__all__ = ["evaluate_name", "start"]
+__all__ = ["evaluate_name", "start", "used"]
 
 MAX_EAGER_MODULES = 16  # decorators fill registries; in modules beyond this number, only used names are evaluated
 
@@ -91,28 +93,56 @@ def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
         _run(interp, module, waiting)
 
 
-def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
-    """Execute statements of an imported module outside the current path: their effects hold on every path.
+def used(interp: Interpreter, value: Value | None) -> Value | None:
+    """Return a value with each name that a module has imported evaluated; ``None`` for one that is being evaluated."""
+    if not isinstance(value, (ImportedName, Union)):
+        return value
+    options = alternatives(value)
+    if not any(isinstance(option, ImportedName) for option in options):
+        return value
+    found = [_evaluated(interp, each) if isinstance(each, ImportedName) else each for each in options]
+    known = [each for each in found if each is not None]
+    return join(known) if known else None
 
-    A name is evaluated on its first use, but under the settings of PyTorch that its module was imported with.  Settings
-    that a module changes are those of the current path.
+
+def _evaluated(interp: Interpreter, imported: ImportedName) -> Value | None:
+    module, stmt = imported.module, imported.statement
+    if imported not in module.evaluated:
+        module.evaluated[imported] = None  # while it is evaluated
+        with _outside_path(interp, module):
+            base = interp.imported(stmt.module or "", stmt.level)
+            module.evaluated[imported] = attributes.imported_name(interp, base, imported.name, stmt)
+    return module.evaluated[imported]
+
+
+def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
+    """Execute statements of an imported module: their effects hold on every path."""
+    with _outside_path(interp, module) as before:
+        for stmt in body:
+            done = module.done
+            if id(stmt) in done:
+                continue
+            done.add(id(stmt))
+            interp.execute([stmt])
+            if interp.alive:
+                interp.base.absorb(interp.now)
+            else:
+                interp.state = _outside(interp, before)
+
+
+@contextmanager
+def _outside_path(interp: Interpreter, module: PythonModule) -> Iterator[Runtime]:
+    """Execute the body in the scope of an imported module, and outside the current path.
+
+    A name is evaluated on its first use, but under the settings of PyTorch that its module was imported with, which are
+    yielded.  Settings that a module changes are those of the current path.
     """
     path, loops, depth = interp.now, interp.loops, interp.loop_depth
     before = path.runtime if module.runtime is None else module.runtime
     interp.state, interp.loop_depth = _outside(interp, before), 0
-    activation = Activation(module.env, module, parent=interp.activation)
     try:
-        with interp.within(activation):
-            for stmt in body:
-                done = module.done
-                if id(stmt) in done:
-                    continue
-                done.add(id(stmt))
-                interp.execute([stmt])
-                if interp.alive:
-                    interp.base.absorb(interp.now)
-                else:
-                    interp.state = _outside(interp, before)
+        with interp.within(Activation(module.env, module, parent=interp.activation)):
+            yield before
             module.runtime = interp.now.runtime
             path.set_runtime(**before.changes(module.runtime))
     finally:

@@ -13,7 +13,7 @@ from devfix.analysis.domain import narrowing, path_conditions
 from devfix.analysis.domain.device_branches import branch_of_accelerator
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
-from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, Namespace, Pointer, Tensor, Unknown
+from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, ImportedName, Namespace, Pointer, Tensor, Unknown
 from devfix.analysis.observations.execution import ExpressionStatement
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.transfer import (
@@ -354,12 +354,18 @@ def _import(interp: Interpreter, stmt: ast.Import) -> None:
 
 
 def _import_from(interp: Interpreter, stmt: ast.ImportFrom) -> None:
+    activation = interp.activation
+    assert activation is not None
+    module = activation.module
+    if module.waiting is not None and activation.env == module.env and stmt.names[0].name != "*":
+        for alias in stmt.names:
+            interp.bind(alias.asname or alias.name, ImportedName(module, stmt, alias.name))
+        return
     base = interp.imported(stmt.module or "", stmt.level)
     for alias in stmt.names:
         if alias.name == "*":
-            assert interp.activation is not None
-            if isinstance(base, Namespace) and base.module not in interp.activation.module.stars:
-                interp.activation.module.stars.insert(0, base.module)
+            if isinstance(base, Namespace) and base.module not in module.stars:
+                module.stars.insert(0, base.module)
             continue
         interp.bind(alias.asname or alias.name, attributes.imported_name(interp, base, alias.name, stmt))
 

@@ -15,8 +15,8 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Function, Pointer, V
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import value_of, visible
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.fixes.modules.registered_containers import is_in_container
-from devfix.fixes.modules.structural_changes import parents_of, structural_change, weights_of
+from devfix.fixes.modules.owners import is_in_container, owners_of, parents_of
+from devfix.fixes.modules.structural_changes import structural_change, weights_of
 from devfix.syntax.tree import text_of
 
 __all__ = [
@@ -127,17 +127,7 @@ def _is_wrapper(state: State, key: int) -> bool:
 
 def _is_in_plain_object(state: State, key: int) -> bool:
     """Whether a plain object stored in a module holds it: a move of that module does not reach it."""
-    return any(_holders(state, keeper, Module) for keeper in _holders(state, key, InstanceObject))
-
-
-def _holders(state: State, key: int, kind: type[HeapObject]) -> list[int]:
-    found = []
-    for holder, obj in state.heap_objects():
-        if isinstance(obj, kind):
-            options = [option for value in obj.contents for option in alternatives(value)]
-            if any(isinstance(option, Pointer) and option.id == key for option in options):
-                found.append(holder)
-    return found
+    return any(parents_of(state, keeper) for keeper in owners_of(state, key, InstanceObject))
 
 
 def root_names(point: ProgramPoint, call_frame: CallFrame, root: RootModule) -> list[str]:

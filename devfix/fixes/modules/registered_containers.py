@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
+from devfix.analysis.domain.objects import Mapping, module_at, object_at
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ClassValue, Const, External, Pointer, Tensor, TupleValue, Value, alternatives
+from devfix.analysis.domain.values import ClassValue, Const, External, Tensor, Value, alternatives
 from devfix.analysis.scopes import visible
 from devfix.fixes.modules.attribute_writes import methods_of
+from devfix.fixes.modules.owners import contents_of
 from devfix.model import Edit, ReplaceExpression, ReplaceStatement
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
-    "ContainerAttribute",
     "contents_problem",
-    "holders",
-    "holds",
     "holds_parameters",
-    "is_in_container",
     "is_nested",
     "is_nested_display",
     "registered_container",
@@ -49,63 +44,6 @@ _MODULE_NAMES = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class ContainerAttribute:
-    """A module attribute that holds a Python container: the module, the attribute's name, the container."""
-
-    owner: Pointer
-    name: str
-    container: Value
-
-    @property
-    def is_tuple(self) -> bool:
-        """Whether the container is a tuple."""
-        return isinstance(self.container, TupleValue)
-
-
-def holders(state: State, part: Pointer) -> Iterator[ContainerAttribute]:
-    """Yield the Python containers of modules that hold ``part`` or a module in which it is registered."""
-    chain, pending = [part.id], [part.id]
-    while pending:
-        target_ids, pending = set(pending), []
-        for key, obj in state.heap_objects():
-            if not isinstance(obj, Module):
-                continue
-            named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
-            for name, value in named:
-                for option in alternatives(value):
-                    if isinstance(option, Pointer) and option.id in target_ids and key not in chain:
-                        pending.append(key)
-                        chain.append(key)
-                    elif holds(state, option, target_ids):
-                        yield ContainerAttribute(Pointer(key), name, option)
-
-
-def is_in_container(state: State, key: int) -> bool:
-    """Whether a module stores this module in a Python container, so that ``.to()`` does not reach it."""
-    return any(True for _ in holders(state, Pointer(key)))
-
-
-def holds(state: State, value: Value, target_ids: set[int], depth: int = 0) -> bool:
-    """Whether a container holds one of the objects, directly or in a nested container."""
-    for inner in _contents(state, value):
-        for option in alternatives(inner):
-            if isinstance(option, Pointer) and option.id in target_ids:
-                return True
-            if depth < _MAX_DEPTH and holds(state, option, target_ids, depth + 1):
-                return True
-    return False
-
-
-def _contents(state: State, value: Value) -> list[Value]:
-    if isinstance(value, TupleValue):
-        return list(value.items)
-    if isinstance(value, Pointer) and state.has(value.id):
-        container = object_at(state, value, Container)
-        return container.contents if container is not None else []
-    return []
-
-
 def contents_problem(state: State, value: Value, depth: int = 0) -> str | None:
     """Return what, other than modules and containers of them, a container holds; ``None`` if nothing."""
     mapping = object_at(state, value, Mapping)
@@ -115,11 +53,11 @@ def contents_problem(state: State, value: Value, depth: int = 0) -> str | None:
                 return f"`{key}` cannot be a key of a ModuleDict"
         if mapping.odd_keys:
             return "its keys are not strings, but a ModuleDict takes only strings"
-    for inner in _contents(state, value):
+    for inner in contents_of(state, value):
         for option in alternatives(inner):
             if option == Const(None) or module_at(state, option) is not None:
                 continue
-            nested = bool(_contents(state, option)) and depth < _MAX_DEPTH
+            nested = bool(contents_of(state, option)) and depth < _MAX_DEPTH
             problem = (
                 contents_problem(state, option, depth + 1) if nested else "it also holds values that are not modules"
             )
@@ -130,12 +68,12 @@ def contents_problem(state: State, value: Value, depth: int = 0) -> str | None:
 
 def is_nested(state: State, value: Value) -> bool:
     """Whether a container holds containers."""
-    return any(_contents(state, option) for inner in _contents(state, value) for option in alternatives(inner))
+    return any(contents_of(state, option) for inner in contents_of(state, value) for option in alternatives(inner))
 
 
 def holds_parameters(state: State, value: Value) -> bool:
     """Whether a container holds only parameters."""
-    contents = [option for inner in _contents(state, value) for option in alternatives(inner)]
+    contents = [option for inner in contents_of(state, value) for option in alternatives(inner)]
     return bool(contents) and all(
         isinstance(option, Tensor)
         and any(origin.kind == "parameter" and not origin.site_id for origin in option.origins)

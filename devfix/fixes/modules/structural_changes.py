@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Module
-from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, Pointer
 from devfix.analysis.observations import Operand
+from devfix.fixes.modules.owners import parents_of
 
-__all__ = ["StructuralChange", "parents_of", "structural_change", "weights_of"]
+__all__ = ["StructuralChange", "structural_change", "weights_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,14 +72,3 @@ def _is_own_tensor(attached: ProgramPoint, key: int) -> bool:
     """Whether the module itself received a parameter or buffer while it was on the accelerator."""
     state = attached.state
     return state is not None and state.has(key) and ACCELERATOR in state.at(key).devices
-
-
-def parents_of(state: State, key: int) -> list[int]:
-    """Return the ids of the modules that hold the object ``key``."""
-    found = []
-    for parent, obj in state.heap_objects():
-        if isinstance(obj, Module) and any(
-            isinstance(o, Pointer) and o.id == key for v in obj.contents for o in alternatives(v)
-        ):
-            found.append(parent)
-    return found

@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeGuard
 
+from codemods.portability._accelerator_counts import is_count, spawned_counts
 from codemods.portability._declared_device import torch_import
 from codemods.portability._guards import is_guarded
 from codemods.portability._torch_names import (
@@ -18,7 +18,7 @@ from codemods.portability._torch_names import (
     selects_devices_later,
 )
 from devfix.model import Fix, ReplaceExpression
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["Backend", "nccl_backends"]
 
@@ -40,7 +40,7 @@ def nccl_backends(tree: SourceTree) -> Iterator[Backend]:
     """Yield the literals of a file that choose NCCL whatever the device is."""
     if "nccl" not in tree.text:
         return
-    spawned = list(_counts_of_spawned(tree))
+    spawned = list(spawned_counts(tree))
     for node in sorted(_literals(tree), key=tree.span):
         if is_guarded(tree, node):
             continue
@@ -99,58 +99,8 @@ def _counts_of_group(tree: SourceTree, node: ast.Constant) -> Iterator[ast.expr]
     call = next((outer for outer in tree.ancestors(node) if isinstance(outer, ast.Call)), None)
     for keyword in call.keywords if call is not None else ():
         value = keyword.value
-        if keyword.arg == "world_size" and _is_count(value, tree):
+        if keyword.arg == "world_size" and is_count(value, tree):
             yield value
-
-
-def _counts_of_spawned(tree: SourceTree) -> Iterator[ast.expr]:
-    """Yield the numbers of processes that a file starts, if they are the numbers of accelerators.
-
-    ``spawn(work, nprocs=torch.cuda.device_count())``, and ``nprocs=count`` of a name that keeps it.
-    """
-    for node in tree.nodes:
-        if not isinstance(node, ast.Call) or named(tree, node.func) != "torch.multiprocessing.spawn":
-            continue
-        given = {each.arg: each.value for each in node.keywords}
-        number: ast.expr | None = given.get("nprocs", node.args[2] if node.args[2:] else None)
-        if number is None:
-            continue
-        name = ast.unparse(number)
-        kept = list(_kept_counts(tree, name))
-        if not kept:
-            if _is_count(number, tree):
-                yield number
-        elif len(kept) == 1 and tree.function(kept[0]) in (tree.function(node), tree.tree) and not _tests(tree, name):
-            yield kept[0]  # other numbers are made of it
-        elif not any(_names(test, name) for test in _tests_around(tree, node)):
-            yield from (each for each in walk(node) if isinstance(each, ast.expr) and ast.unparse(each) == name)
-
-
-def _kept_counts(tree: SourceTree, name: str) -> Iterator[ast.Call]:
-    """Yield the numbers of accelerators that a file keeps in a name."""
-    for stmt in tree.nodes:
-        match stmt:
-            case ast.Assign(targets=[target], value=value) | ast.AnnAssign(target=target, value=ast.expr() as value):
-                if ast.unparse(target) == name and _is_count(value, tree):
-                    yield value
-
-
-def _tests(tree: SourceTree, name: str) -> bool:
-    """Return whether a file tests a number: the program may have a path for no accelerator."""
-    tests = (node.test for node in tree.nodes if isinstance(node, (ast.If, ast.IfExp, ast.While, ast.Assert)))
-    return any(_names(test, name) for test in tests)
-
-
-def _tests_around(tree: SourceTree, node: ast.AST) -> Iterator[ast.expr]:
-    return (outer.test for outer in tree.ancestors(node) if isinstance(outer, (ast.If, ast.IfExp)))
-
-
-def _names(node: ast.AST, name: str) -> bool:
-    return any(ast.unparse(inner) == name for inner in walk(node) if isinstance(inner, ast.expr))
-
-
-def _is_count(node: ast.expr | None, tree: SourceTree) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and named(tree, node.func) == "torch.cuda.device_count"
 
 
 def _sets_devices_later(tree: SourceTree, node: ast.Constant) -> bool:

@@ -1,12 +1,14 @@
 """## What it does
 Checks for calls of `torch.cuda` that fail on machines without CUDA, such as `torch.cuda.synchronize()`,
 `set_device()`, `reset_peak_memory_stats()` and `get_device_name()`, where no condition on the device precedes them.
-Deprecated names such as `memory_cached()` are replaced, too. Enabled only by `devfix port`, `--select DEV8` or
+Deprecated names such as `memory_cached()` are replaced, too, and a number of devices that the program multiplies or
+divides by is at least 1. Enabled only by `devfix port`, `--select DEV8` or
 `--select DEV812`.
 
 ## Why is this bad?
 Without CUDA, the call ends the program: *Torch not compiled with CUDA enabled*. Other functions of the module do no
 harm there: `empty_cache()` and `manual_seed_all()` do nothing, and `device_count()` and `memory_allocated()` return 0.
+But a batch size of `8 * torch.cuda.device_count()` is then 0, and `8 // torch.cuda.device_count()` fails.
 
 ## Example
 ```python
@@ -45,6 +47,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from codemods.portability._accelerator_counts import calculated_counts
 from codemods.portability._cuda_calls import CudaCall, cuda_calls, uncalled_queries
 from devfix.analysis import Observations
 from devfix.fixes.vendored_code import foreign_part
@@ -61,11 +64,18 @@ def detect(observations: Observations) -> Iterator[Finding]:
         if not foreign_part(tree.path):
             yield from (_finding(call) for call in cuda_calls(tree, observations.targets))
             yield from (_uncalled(tree, node, fix) for node, fix in uncalled_queries(tree))
+            yield from (_counted(tree, node, fix) for node, fix in calculated_counts(tree))
 
 
 def _uncalled(tree: SourceTree, node: ast.expr, fix: Fix) -> Finding:
     event = tree.event("used", tree.statement(node), "tested here")
     message = "the function is tested, not its answer, so CUDA is used where it is not available"
+    return Finding(RULE.code, RULE.name, Severity.ADVICE, tree.path, tree.span(node), message, (event,), (fix,), "")
+
+
+def _counted(tree: SourceTree, node: ast.expr, fix: Fix) -> Finding:
+    event = tree.event("used", tree.statement(node), "counted here")
+    message = "the number of accelerators is 0 without CUDA, and the program calculates with it"
     return Finding(RULE.code, RULE.name, Severity.ADVICE, tree.path, tree.span(node), message, (event,), (fix,), "")
 
 
@@ -113,6 +123,11 @@ RULE = Rule(
             " torch.ones(3).sum())\n",
         ),
         Example(
+            "a number of devices",
+            _SETUP + "batch_size = 8 * torch.cuda.device_count()\nprint(torch.ones(batch_size).sum())\n",
+            _SETUP + "batch_size = 8 * max(torch.cuda.device_count(), 1)\nprint(torch.ones(batch_size).sum())\n",
+        ),
+        Example(
             "a deprecated name",
             _SETUP + "print(torch.cuda.max_memory_cached() / 1e9, torch.ones(3).sum())\n",
             _SETUP + "print(torch.cuda.max_memory_reserved() / 1e9, torch.ones(3).sum())\n",
@@ -121,6 +136,7 @@ RULE = Rule(
     valid=(
         _SETUP + "torch.cuda.empty_cache()\ntorch.cuda.manual_seed_all(0)\nprint(torch.cuda.device_count())\n",
         _SETUP + "if torch.cuda.is_available():\n    torch.cuda.synchronize()\n",
+        _SETUP + "count = torch.cuda.device_count()\nprint(torch.ones(8 * count if count else 8).sum())\n",
         _SETUP + "def wait(device):\n    if device.type != 'cuda':\n        return\n    torch.cuda.synchronize()\n",
     ),
 )

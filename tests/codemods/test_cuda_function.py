@@ -15,6 +15,21 @@ IF = "if torch.cuda.is_available():\n"
 
 REWRITES = [
     pytest.param(
+        "n = torch.cuda.device_count()\nif n > 1:\n    print('several')\nsize = (8 + n - 1) // n\n",
+        "n = max(torch.cuda.device_count(), 1)\nif n > 1:\n    print('several')\nsize = (8 + n - 1) // n\n",
+        id="a-number-of-devices-for-calculations-only",
+    ),
+    pytest.param(
+        "n = torch.cuda.device_count()\nsize = 8 * n\nsize //= n\nprint(n, 2 * n, 1 / n)\n",
+        "n = torch.cuda.device_count()\nsize = 8 * max(n, 1)\nsize //= max(n, 1)\nprint(n, 2 * n, 1 / max(n, 1))\n",
+        id="a-number-of-devices-that-is-printed-too",
+    ),
+    pytest.param(
+        "def shares(args):\n    args.n = torch.cuda.device_count()\n    return args.size % args.n\n",
+        "def shares(args):\n    args.n = max(torch.cuda.device_count(), 1)\n    return args.size % args.n\n",
+        id="a-number-of-devices-in-an-attribute",
+    ),
+    pytest.param(
         "if torch.cuda.is_available and sys.argv[1:]:\n    x = torch.ones(3).cuda()\n",
         "if torch.cuda.is_available() and sys.argv[1:]:\n    x = torch.ones(3).cuda()\n",
         id="a-query-that-is-not-called",
@@ -98,6 +113,10 @@ REWRITES += [
 ]
 
 UNCHANGED = [
+    pytest.param("n = torch.cuda.device_count()\nsize = 8 * n if n else 8\n", id="a-number-that-is-tested"),
+    pytest.param("n = torch.cuda.device_count()\nn = min(n, 2)\nsize = 8 * n\n", id="a-number-that-changes"),
+    pytest.param("n = torch.cuda.device_count()\ngpus = [0] * n\n", id="a-list-of-devices"),
+    pytest.param("print('=' * torch.cuda.device_count())\n", id="a-text"),
     pytest.param("torch.cuda.empty_cache()\ntorch.cuda.seed_all()\nn = torch.cuda.device_count()\n", id="harmless"),
     pytest.param("if torch.cuda.is_available():\n    torch.cuda.synchronize()\n", id="guarded"),
     pytest.param("gpu = torch.cuda.is_available()\nif gpu:\n    torch.cuda.synchronize()\n", id="a-flag"),

@@ -179,6 +179,23 @@ PARALLEL = (
             "nn.SyncBatchNorm.convert_sync_batchnorm(model)",
             "nn.SyncBatchNorm.convert_sync_batchnorm(model) if torch.cuda.is_available() else model",
         ),
+        (
+            "nn.parallel.data_parallel(model, x, range(2))",
+            "nn.parallel.data_parallel(model, x, range(2)) if torch.cuda.is_available() else model(x)",
+        ),
+        (
+            "nn.parallel.data_parallel(model, (x, x.float()))[0]",
+            "(nn.parallel.data_parallel(model, (x, x.float())) if torch.cuda.is_available()"
+            " else model(x, x.float()))[0]",
+        ),
+        (
+            "nn.parallel.data_parallel(model, x, module_kwargs={'y': x})",
+            "nn.parallel.data_parallel(model, x, module_kwargs={'y': x})",
+        ),
+        (
+            "nn.parallel.data_parallel(model, x) if torch.cuda.is_available() else model(x)",
+            "nn.parallel.data_parallel(model, x) if torch.cuda.is_available() else model(x)",
+        ),
         ("DDP(model)", "DDP(model)"),
         ("DDP(model, device_ids=None)", "DDP(model, device_ids=None)"),
         ("DDP(model, device_ids=args.ids)", "DDP(model, device_ids=args.ids)"),

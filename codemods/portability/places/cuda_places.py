@@ -65,6 +65,7 @@ _FLAG = "a flag is passed as the device"
 _PARALLEL = ("torch.nn.parallel.DistributedDataParallel", "torch.nn.parallel.distributed.DistributedDataParallel")
 _INDEX_KEYWORDS = ("device_ids", "output_device")
 _SYNCHRONIZED = "torch.nn.SyncBatchNorm.convert_sync_batchnorm"
+_SPLIT = ("torch.nn.parallel.data_parallel", "torch.nn.parallel.data_parallel.data_parallel")
 _STORAGE = "a storage is moved"
 
 
@@ -87,6 +88,9 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
             named(tree, func) == _SYNCHRONIZED
         ):
             return CudaPlace(tree, node, Kind.FALLBACK, otherwise=tree.source(module))
+        case ast.Call(func=func) if named(tree, func) in _SPLIT:
+            called = _called_whole(tree, node)
+            return CudaPlace(tree, node, Kind.FALLBACK, otherwise=called) if called else None
         case ast.Call(func=ast.Attribute(attr="cuda", value=receiver)) if not named(tree, receiver):
             return _moved(tree, node, receiver, is_ambiguous=receivers.may_have_own_cuda(node, receiver))
         case ast.Call() if (like := tensor_of_index(tree, node)) and is_device_argument(tree, node, tree.parents[node]):
@@ -114,6 +118,24 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
         case ast.Constant() | ast.JoinedStr() | ast.BinOp():
             return literal_place(tree, node)
     return None
+
+
+def _called_whole(tree: SourceTree, node: ast.Call) -> str:
+    """Return the call of a module that ``data_parallel`` would make in parts; empty if it is too long to repeat.
+
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.data_parallel.html
+    """
+    match node.args:
+        case [ast.Name() | ast.Attribute() as module, ast.Name() | ast.Attribute() as inputs, *_]:
+            given = tree.source(inputs)
+        case [ast.Name() | ast.Attribute() as module, ast.Tuple(elts=[_, *_] as items), *_] if all(
+            _is_short(tree, item) for item in items
+        ):
+            given = ", ".join(map(tree.source, items))
+        case _:
+            return ""
+    takes_more = any(keyword.arg in ("module_kwargs", None) for keyword in node.keywords) or len(node.args) > 5
+    return "" if takes_more else f"{tree.source(module)}({given})"
 
 
 def _is_index_of_parallel(tree: SourceTree, node: ast.AST) -> bool:

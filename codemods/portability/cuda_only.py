@@ -36,8 +36,9 @@ called with CUDA only, and indices in text are kept with CUDA.
 Memory is pinned with CUDA only: `x.pin_memory() if torch.cuda.is_available() else x`. Checkpoints of such a file were
 saved on CUDA: without it, they are loaded to the CPU, `map_location=None if torch.cuda.is_available() else "cpu"`.
 `device_ids` and `output_device` of `DistributedDataParallel` are `None` without CUDA, and modules keep their batch
-normalization there instead of `SyncBatchNorm`. `torch.nn.parallel.data_parallel(model, x)`, which has no meaning without
-an accelerator, is `model(x)` there.
+normalization there instead of `SyncBatchNorm`. `torch.nn.parallel.data_parallel(model, x)` fails without an
+accelerator, where it becomes `model(x)`. `DataParallel` moves its inputs, but not to MPS: with MPS in
+`devfix port --to`, they are moved.
 
 Code under a condition on devices stays, unless it runs if no option is given, as with `if args.ngpu > 0`, where that is
 the default, or unless the program itself turns the flag on, as with `config = {"gpu": True}`. What a query for CUDA may

@@ -6,8 +6,9 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
+from devfix.model import PortTargets
 from devfix.rules.registry import rule_for
-from devfix.sources import SourceFile
+from devfix.sources import SourceFile, decode
 
 CODE = "DEV811"
 HEAD = "import torch\nfrom torch import nn\n"
@@ -483,3 +484,35 @@ def test_a_function_that_imports_torch_later_imports_it_before_the_device(repair
 
     assert changed.startswith(f"from helpers import *\n\n\ndef f(x, fast):\n    {start}")
     assert "x.double().to(device)" in changed
+
+
+PARALLEL = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.ones(8, 4), torch.ones(8, 2)), batch_size=4)
+net = nn.DataParallel(nn.Linear(4, 2)).cuda()
+for x, y in loader:
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(net(x) - y.cuda()).sum()", "(net(x.to(device)) - y.to(device)).sum()"),
+        ("(net(input=x) - y.cuda()).sum()", "(net(input=x.to(device)) - y.to(device)).sum()"),
+        ("net(x.cuda(non_blocking=True))", "net(x.to(device, non_blocking=True))"),
+        ("net(*[x])", "net(*[x])"),
+    ],
+)
+def test_data_parallel_moves_no_inputs_to_mps(before, after, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = decode("train.py", PARALLEL.format(before).encode())
+    with_mps = Settings(root=".", select=("DEV811",), targets=PortTargets(("cpu", "cuda", "mps")))
+    without = Settings(root=".", select=("DEV811",), targets=PortTargets(("cpu", "cuda")))
+
+    ported, kept = (fixpoint.apply([file], each).patch.files[0].new.decode() for each in (with_mps, without))
+    assert ported.endswith(f"    {after}\n")
+    assert "net(x.to(device))" not in kept

@@ -184,9 +184,8 @@ PARALLEL = (
             "nn.parallel.data_parallel(model, x, range(2)) if torch.cuda.is_available() else model(x)",
         ),
         (
-            "nn.parallel.data_parallel(model, (x, x.float()))[0]",
-            "(nn.parallel.data_parallel(model, (x, x.float())) if torch.cuda.is_available()"
-            " else model(x, x.float()))[0]",
+            "nn.parallel.data_parallel(model, (x, y))[0]",
+            "(nn.parallel.data_parallel(model, (x, y)) if torch.cuda.is_available() else model(x, y))[0]",
         ),
         (
             "nn.parallel.data_parallel(model, x, module_kwargs={'y': x})",

@@ -26,6 +26,7 @@ from codemods.portability.places.literals import (
 from codemods.portability.places.receivers import Receivers
 from codemods.portability.places.settings_reads import reads_cuda_setting
 from devfix.analysis import Observations
+from devfix.analysis.domain.values import CPU, Tensor, alternatives
 from devfix.syntax.tree import SourceTree, walk
 
 __all__ = [
@@ -54,6 +55,7 @@ _MOVES = ("to", "cuda")
 _LITERAL_SIZES = (ast.Constant, ast.List, ast.Tuple, ast.Starred)
 _FILLS = ("fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_")
 _SHORT = 48  # characters
+_OF_TENSORS = ("device", "dim", "dtype", "numel", "shape", "size", "view")
 _SIZES = ("size", "len", "numel", "int")
 
 _OVERRIDDEN = "the class overrides how it is moved"
@@ -77,6 +79,38 @@ def named_places(observations: Observations) -> Iterator[CudaPlace]:
         place = _place(tree, node, receivers)
         if place is not None:
             yield place
+    if "mps" in observations.targets.others:
+        yield from _scattered(observations)
+
+
+def _scattered(observations: Observations) -> Iterator[CudaPlace]:
+    """Yield the inputs of ``DataParallel`` modules: with MPS, it leaves them on the CPU, beside its module's weights.
+
+    https://github.com/pytorch/pytorch/blob/v2.6.0/torch/nn/parallel/data_parallel.py
+    """
+    tree = observations.trees[0]
+    for node, value in observations.scattered.items():
+        options = alternatives(value)
+        is_on_cpu = all(isinstance(each, Tensor) and each.device == CPU for each in options)
+        is_tensor = not any(isinstance(each, Tensor) and each.maybe_container for each in options)
+        is_simple = isinstance(node, (ast.Name, ast.Attribute, ast.Call, ast.Subscript)) and node in tree.parents
+        if is_simple and is_on_cpu and (is_tensor or _is_used_as_tensor(tree, node)):
+            end = tree.span(node)
+            at = end.end_line, end.end_column
+            yield CudaPlace(tree, node, pieces=((at, at, lambda name: f".to({name})"),))
+
+
+def _is_used_as_tensor(tree: SourceTree, node: ast.expr) -> bool:
+    """Return whether a name is asked for what only tensors have, ``x.size(0)``, or is a ``Variable(x)``."""
+    text = ast.unparse(node)
+    for each in walk(tree.function(node)):
+        match each:
+            case ast.Attribute(attr=name, value=value) if name in _OF_TENSORS and ast.unparse(value) == text:
+                return True
+            case ast.Assign(targets=[target], value=ast.Call(func=func)) if ast.unparse(target) == text:
+                if named(tree, func) == "torch.autograd.Variable":
+                    return True
+    return False
 
 
 def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace | None:
@@ -126,7 +160,9 @@ def _called_whole(tree: SourceTree, node: ast.Call) -> str:
     https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.data_parallel.html
     """
     match node.args:
-        case [ast.Name() | ast.Attribute() as module, ast.Name() | ast.Attribute() as inputs, *_]:
+        case [ast.Name() | ast.Attribute() as module, ast.Name() | ast.Attribute() | ast.Subscript() as inputs, *_] if (
+            _is_short(tree, inputs)
+        ):
             given = tree.source(inputs)
         case [ast.Name() | ast.Attribute() as module, ast.Tuple(elts=[_, *_] as items), *_] if all(
             _is_short(tree, item) for item in items

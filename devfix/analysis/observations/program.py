@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import ast
 
     from devfix.analysis.domain.location import ProgramPoint
-    from devfix.analysis.domain.values import Device
+    from devfix.analysis.domain.values import Device, Value
     from devfix.analysis.observations.checkpoints import Loading
     from devfix.analysis.observations.mismatches import DeviceMismatch, HostAccess
     from devfix.analysis.observations.modules import (
@@ -63,6 +63,7 @@ class Observations:
         dataset_values: site ids of created tensors that a dataset is built from.
         returns_tensor: whether a call of a project function always returns one tensor.
         device_assignments: per call, the devices on which it places values.
+        scattered: arguments of ``DataParallel`` modules, which move them to an accelerator, with their values before.
         steps: optimizer steps, once per call.
         checks_availability: the program checks whether an accelerator is available.
         has_configured_device: an option, an argument or a variable selects the device.
@@ -111,6 +112,7 @@ class Observations:
     dataset_values: set[int] = field(default_factory=set)
     returns_tensor: dict[ast.Call, bool] = field(default_factory=dict)
     device_assignments: dict[ast.Call, dict[Device, DeviceAssignment]] = field(default_factory=dict)
+    scattered: dict[ast.expr, Value] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     checks_availability: bool = False
     has_configured_device: bool = False

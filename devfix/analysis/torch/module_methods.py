@@ -198,5 +198,9 @@ def call_parallel(interp: Interpreter, module: Module, args: list[Value], keywor
     inner, device = module.fields.get("module", UNKNOWN), module.input_device
     if device is None:
         return interp.call(inner, args, keywords, node)
+    named = [(each.value, keywords.get(each.arg or "", UNKNOWN)) for each in node.keywords]
+    scattered = interp.observations.scattered
+    for argument, value in (*zip(node.args, args, strict=False), *named):
+        scattered[argument] = join([scattered.get(argument, value), value])
     moved_keywords = {key: batch_objects.move_batch(interp, value, device) for key, value in keywords.items()}
     return interp.call(inner, [batch_objects.move_batch(interp, value, device) for value in args], moved_keywords, node)

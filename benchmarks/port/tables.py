@@ -20,6 +20,7 @@ SECTIONS = {
     "fifth": "port fifth",
     "sixth": "port sixth",
     "seventh": "port seventh",
+    "eighth": "port eighth",
     "all": "port",
 }
 _COMMAND = "python -m benchmarks.port --table docs/development/accuracy.md"

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -157,6 +158,13 @@ def test_a_stream_of_its_own() -> None:
         dropped = F.dropout(torch.ones(100, device="cuda")).tolist()
         torch.cuda.manual_seed_all(5)
         assert F.dropout(torch.ones(100, device="cuda")).tolist() == dropped
+
+
+def test_a_seed_may_be_a_number_of_numpy(sim: Simulator) -> None:
+    torch.cuda.manual_seed(np.uint32(3))
+    first = torch.rand(3, device="cuda").tolist()
+    torch.cuda.manual_seed_all(np.int64(3))
+    assert torch.rand(3, device="cuda").tolist() == first
 
 
 def test_a_shared_stream_gives_the_numbers_of_the_cpu() -> None:

@@ -89,8 +89,8 @@ def _set_rng_state_all(states: Any) -> None:
         _set_rng_state(each, index)
 
 
-def _manual_seed(seed: int) -> None:
-    streams.generator_for(device_at()).manual_seed(seed)
+def _manual_seed(seed: Any) -> None:
+    streams.generator_for(device_at()).manual_seed(int(seed))  # as PyTorch does: a number of NumPy will do
 
 
 def _visible_devices() -> int:

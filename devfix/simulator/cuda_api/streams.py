@@ -102,10 +102,10 @@ def generators() -> tuple[SimulatedGenerator, ...]:
     return tuple(generator_for(device) for device in (canonical(index) for index in range(state.count)) if device)
 
 
-def seed_all(seed: int) -> None:
+def seed_all(seed: Any) -> None:
     """Seed the generators of all devices, as ``torch.cuda.manual_seed_all`` does."""
     for generator in generators():
-        generator.manual_seed(seed)
+        generator.manual_seed(int(seed))
 
 
 def reset() -> None:

@@ -41,7 +41,8 @@ print(np.mean(losses))
 Safe: `.cpu()` returns a tensor that is already on the CPU unchanged. Where the result of an elementwise function meets
 the accelerator again, PyTorch's function is used: `torch.exp(x)` for `np.exp(x)`. `.item()` is used only for
 one-element tensors in a list whose elements are read only as numbers. `.detach()` is added if the tensor requires
-grad.
+grad. Where the program trains with the result, `np.sum(losses)` becomes `sum(losses)`, which keeps the gradient; other
+functions are then reported and not edited.
 
 ## References
 - [Tensor.numpy](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html)
@@ -56,6 +57,7 @@ from collections.abc import Iterator
 
 from codemods.host._array_functions import SUBSCRIPTION, calls_that_mix, in_pytorch
 from codemods.host._list_items import SUBSCRIPTIONS, ListAppend, appends_to, uses_of_items
+from codemods.host._trained_results import added_in_python, is_trained
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import HostAccess
@@ -68,6 +70,7 @@ __all__ = ["RULE"]
 
 # Functions of a single number, which also accept a float.
 _SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
+_TRAINED = "the program trains with the result, so it needs a function of PyTorch, which keeps the gradient"
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
@@ -79,6 +82,9 @@ def detect(observations: Observations) -> Iterator[Finding]:
             continue
         if use.point.node in mixing:
             yield _mixing_finding(observations, use)
+            continue
+        if is_trained(use):
+            yield _trained_finding(use)
             continue
         keys = _list_ids(observations, use)
         if keys:
@@ -114,6 +120,14 @@ def _mixing_finding(observations: Observations, use: HostAccess) -> Finding:
     edit = in_pytorch(observations, use.point)
     fixes = [Fix(f"use PyTorch's function in place of `{_reader(use)}`", (edit,))] if edit is not None else []
     return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
+
+
+def _trained_finding(use: HostAccess) -> Finding:
+    """Return the finding on a result that the program trains with: a copy on the CPU would cut the gradient."""
+    edit = added_in_python(use)
+    fixes = [Fix(f"use Python's `sum` in place of `{_reader(use)}`", (edit,))] if edit is not None else []
+    steps = [(use.point, "used", f"`{_reader(use)}` reads it here")]
+    return _finding(use, use.point, use.expression, fixes, steps, _TRAINED)
 
 
 def _is_number(use: HostAccess) -> bool:
@@ -161,6 +175,7 @@ def _finding(
     node: ast.expr,
     fixes: list[Fix],
     steps: list[tuple[ProgramPoint, str, str]],
+    reason: str = "no expression in the call yields only the tensors: move them to the CPU before the call",
 ) -> Finding:
     verb = "holds tensors" if use.container else "is"
     return Finding(
@@ -172,7 +187,7 @@ def _finding(
         f"`{_shown(use)}` {verb} on the accelerator, but `{_reader(use)}` reads CPU memory only",
         event_path(*steps),
         tuple(fixes),
-        "" if fixes else "no expression in the call yields only the tensors: move them to the CPU before the call",
+        "" if fixes else reason,
     )
 
 

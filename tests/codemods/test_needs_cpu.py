@@ -96,6 +96,35 @@ REWRITES = [
     ),
     pytest.param(
         """
+          import numpy as np
+
+          net = nn.Linear(4, 3).cuda()
+          losses = []
+          for i in range(3):
+              losses.append(net(torch.ones(2, 4).cuda())[:, i].mean())
+        - first = np.sum(losses)
+        + first = sum(losses)
+          loss = first + net(torch.ones(2, 4).cuda()).mean()
+          loss.backward()
+        """,
+        id="a-sum-that-is-trained",
+    ),
+    pytest.param(
+        """
+          import numpy as np
+
+          net = nn.Linear(4, 3).cuda()
+          losses = []
+          for i in range(3):
+        -     losses.append(net(torch.ones(2, 4).cuda())[:, i].mean())
+        +     losses.append(net(torch.ones(2, 4).cuda())[:, i].mean().item())
+          total = np.sum(losses)
+          print(total / 3, total.item())
+        """,
+        id="a-sum-that-is-printed",
+    ),
+    pytest.param(
+        """
           # In[1]:
           import numpy as np
           device = 'cuda' if torch.cuda.is_available() else 'cpu'
@@ -117,6 +146,17 @@ REWRITES = [
     ),
 ]
 SILENT = [
+    pytest.param(
+        """
+          import numpy as np
+
+          net = nn.Linear(4, 3).cuda()
+          losses = [net(torch.ones(2, 4).cuda())[:, i].mean() for i in range(3)]
+          loss = np.mean(losses)
+          loss.backward()
+        """,
+        id="a-mean-that-is-trained",
+    ),
     pytest.param(
         below_setup("print(f'{x.mean():.3f}', float(x.mean()), x.tolist(), x.sum().item())"), id="reads-that-copy"
     ),

@@ -112,7 +112,20 @@ def _evaluated(interp: Interpreter, imported: ImportedName) -> Value | None:
         with _outside_path(interp, module):
             base = interp.imported(stmt.module or "", stmt.level)
             module.evaluated[imported] = attributes.imported_name(interp, base, imported.name, stmt)
-    return module.evaluated[imported]
+    value = module.evaluated[imported]
+    if value is not None:
+        _bind_evaluated(interp, imported, value)
+    return value
+
+
+def _bind_evaluated(interp: Interpreter, imported: ImportedName, value: Value) -> None:
+    """Bind the name that stands for what was imported to its value, for those who look at all names of the module."""
+    env = interp.base.envs[imported.module.env]
+    for alias in imported.statement.names:
+        bound = env.get(alias.asname or alias.name)
+        if alias.name == imported.name and bound is not None and imported in alternatives(bound):
+            options = (value if option == imported else option for option in alternatives(bound))
+            env[alias.asname or alias.name] = join(options)
 
 
 def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:

@@ -53,7 +53,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, Const, Number, Pointer, Value, alternatives
 from devfix.analysis.observations import Loading
-from devfix.analysis.scopes import module_names, value_of
+from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import bound_at, device_for_move, has_parameters
@@ -77,6 +77,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 _TEXTS = (0, 4)  # the first release that takes the name of a device: https://github.com/pytorch/pytorch/pull/4203
+_STAYS = "the model stays where it is loaded, and the file does not name `torch`"
 _OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
@@ -142,7 +143,7 @@ _USE_NOTES = {
     "optimizer": "loaded into an optimizer here",
     "tensor": "its tensors are used with other tensors here",
     "moved": "moved here",
-    "object": "called as a module here",
+    "object": "used as a module here",
 }
 
 
@@ -184,6 +185,10 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     is_copied = bool(loading.uses) and all(use.kind in _COPYING for use in loading.uses)
     if is_unusable and not is_copied:
         return None, f"`{device}` may be no index of an accelerator"
+    is_model = any(use.kind == "object" for use in loading.uses)
+    if is_model and not is_copied and all(use.kind != "moved" for use in loading.uses):
+        stays = "torch" in visible(point, point.call_frame)  # where it was saved, if this machine has CUDA
+        return ('None if torch.cuda.is_available() else "cpu"', "") if stays else (None, _STAYS)
     return '"cpu"', ""
 
 

@@ -61,6 +61,7 @@ _SIZES = ("size", "len", "numel", "int")
 _OVERRIDDEN = "the class overrides how it is moved"
 OWN_CUDA = "`cuda` may be a method of a class of the program"
 _INDEX = "the accelerator is chosen by an expression"
+_KEYWORD = "PyTorch's `cuda` takes no such argument"
 _UNKNOWN_CONTENT = "its argument may be a size or the content"
 _LONG = "what is pinned is a long expression"
 _FLAG = "a flag is passed as the device"
@@ -200,6 +201,8 @@ def _moved(tree: SourceTree, call: ast.Call, receiver: ast.expr, *, is_ambiguous
     if is_ambiguous:
         is_possible = is_simple or _is_assigned(tree, call)
         return CudaPlace(tree, call, Kind.CONDITION, reason="" if is_possible else OWN_CUDA, is_ambiguous=True)
+    if any(each.arg not in ("device", "non_blocking", "memory_format", None) for each in call.keywords):
+        return CudaPlace(tree, call, reason=_KEYWORD)
     keywords = [each for each in call.keywords if each.arg != "device"]
     given = [*call.args, *(each.value for each in call.keywords if each.arg == "device")]
     others = [*(f"{each.arg}={tree.source(each.value)}" for each in keywords)]

@@ -21,7 +21,7 @@ _TORCH = re.compile(
 _DOCUMENTS = ("README.md", "README.rst", "readme.md", "README.txt", "README")
 # Of a text: PyTorch 1.9.0, Pytorch-0.3, pytorch (>= 1.9), PyTorch - tested with v0.3.0, a PyTorch install version 0.1.8
 _LINK = r"(?:\]\([^\s)]*\))?"
-_VERB = r"[^\w\n]{1,8}(?:[Ww]e )?(?:tested (?:with|on)|install|requires?|using)[^\n\w|]{1,3}"
+_VERB = r"[^\w\n]{1,8}(?:[Ww]e )?(?:(?:tested|works) (?:with|on)|install|requires?|using)[^\n\w|]{1,3}"
 _NAMED = re.compile(
     rf"(?<![\w./-])(?:py)?torch{_LINK}(?![a-z_]|\dd)(?:[^\n\w|]{{0,12}}|{_VERB})(?:version:?\s*)?"
     r"v?([0-2])\.(\d{1,2})(?![\d%]|\s?(?:x|ms|s|gb|mb|m|k)\b)",

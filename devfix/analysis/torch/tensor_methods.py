@@ -43,6 +43,7 @@ __all__ = ["tensor_method"]
 
 _GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
 _OF_TEXTS = frozenset("replace endswith startswith strip lstrip rstrip lower upper encode decode rsplit".split())
+_OF_MODULES = frozenset("eval train parameters named_parameters modules named_modules".split())
 _TENSOR_ONLY_METHODS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
 
@@ -59,6 +60,8 @@ def tensor_method(
     if name == "copy_" and any(origin.kind == "parameter" for origin in tensor.origins):
         for loaded in checkpoints.loaded_tensors(interp, args[0] if args else NONE):
             checkpoints.note_use(interp, loaded, "module", node, tensor.device == ACCELERATOR)
+    if name in _OF_MODULES and tensor.device != ACCELERATOR:
+        checkpoints.note_use(interp, tensor, "object", node, False)
     if name == "to":
         return _transfer(interp, tensor, to_targets(interp, args, keywords), node)
     if name in MOVE_METHODS:

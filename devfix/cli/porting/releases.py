@@ -17,17 +17,22 @@ _DEVICES = (0, 4)  # the first release with ``torch.device`` and ``to``
 
 
 def release_notes(paths: Sequence[str], settings: Settings, outcome: Outcome) -> tuple[Problem, ...]:
-    """Return a note if the project names a release without devices, and no other one was asked for."""
+    """Return a note if the project names a release without devices, and no other one was asked for.
+
+    The files beside a changed file, and those of the folders around it, may name one.
+    """
     if settings.targets.torch is not None or not outcome.patch.files:
         return ()
-    path = paths[0] if paths else os.curdir
-    program = Program(_text, settings.root)
-    program.search_from(os.path.join(path, "__init__.py") if os.path.isdir(path) else path)
-    release = named_release(program)
-    if release is None or release >= _DEVICES:
-        return ()
-    named, first = ".".join(map(str, release)), ".".join(map(str, _DEVICES))
-    return (Problem(path, f"the edits require PyTorch {first}, and the project names {named}", hint=_HINT),)
+    start = paths[0] if paths else os.curdir
+    first_path = os.path.join(start, "__init__.py") if os.path.isdir(start) else start
+    for path in (first_path, *(change.path for change in outcome.patch.files)):
+        program = Program(_text, settings.root)
+        program.search_from(path)
+        release = named_release(program)
+        if release is not None and release < _DEVICES:
+            named, first = ".".join(map(str, release)), ".".join(map(str, _DEVICES))
+            return (Problem(start, f"the edits require PyTorch {first}, and the project names {named}", hint=_HINT),)
+    return ()
 
 
 _HINT = "run the program with a newer PyTorch, or do not port it"

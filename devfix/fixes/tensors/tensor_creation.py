@@ -42,7 +42,9 @@ class FactoryCall:
         assert isinstance(point.node, ast.Call)
         model = lookup(_full_name(point, point.node.func))
         signatures = model.signatures if model is not None else ()
-        takes_device = not signatures or any(each.parameter("device") is not None for each in signatures)
+        takes_device = any(each.parameter("device") is not None for each in signatures)
+        if not signatures:  # a method, or a name for a function that nothing is known of: ``kind = type(x)``
+            takes_device = not isinstance(point.node.func, ast.Name)
         return cls(point.tree, point.node, takes_device)
 
     @property

@@ -49,6 +49,7 @@ def test_the_oldest_release_is_read_from_the_files_that_declare_it(name, text, r
         ("Python-3.6, Pytorch-0.3.0, Keras\n", (0, 3)),
         ("* [PyTorch](http://pytorch.org/) - We tested with v0.3.0\n", (0, 3)),
         ("- a PyTorch install version 0.1.8 ([pytorch.org](http://pytorch.org))\n", (0, 1)),
+        ("Install PyTorch (Works on Version 0.2.0_3) and dependencies\n", (0, 2)),
         ("Needs PyTorch, torchvision 0.9 and pytorch-lightning 1.5\n", None),
         ("Built on PyTorch3D 0.6\n", None),
         ("docker run nvcr.io/nvidia/pytorch:20.06-py3\n", (1, 6)),

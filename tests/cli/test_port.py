@@ -61,6 +61,16 @@ def test_it_says_that_an_old_release_has_no_devices(port, tmp_path, readme, opti
     assert ("the edits require PyTorch 0.4, and the project names 0.3" in result.stderr) is noted
 
 
+def test_the_readme_beside_a_changed_file_may_name_the_release(port, tmp_path):
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "README.md").write_text("PyTorch (works on version 0.2)\n", encoding="utf-8")
+    (tmp_path / "part" / "run.py").write_text("import torch\nprint(torch.ones(2).cuda())\n", encoding="utf-8")
+
+    result, _ = port("--diff", str(tmp_path))
+
+    assert "the edits require PyTorch 0.4, and the project names 0.2" in result.stderr
+
+
 def test_rules_are_not_selected(port):
     result, _ = port("--select", "DEV101")
 

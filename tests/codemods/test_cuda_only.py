@@ -516,3 +516,9 @@ def test_data_parallel_moves_no_inputs_to_mps(before, after, tmp_path, monkeypat
     ported, kept = (fixpoint.apply([file], each).patch.files[0].new.decode() for each in (with_mps, without))
     assert ported.endswith(f"    {after}\n")
     assert "net(x.to(device))" not in kept
+
+
+def test_an_argument_that_cuda_does_not_take_stays(repair):
+    text = HEAD + "net = nn.Linear(4, 2)\nnet.cuda(device_id=0)\n"
+
+    assert repair(CODE, text) == text

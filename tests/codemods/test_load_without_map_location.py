@@ -37,6 +37,17 @@ def test_only_the_file_with_the_call_changes(files, files_before_and_after, repa
     assert repair(CODE, before) == after
 
 
+def test_a_whole_model_stays_where_it_was_saved_if_there_is_cuda(repair):
+    text = (
+        "import torch\n\nmodel = torch.load('whole.pt'{})\nmodel.eval()\n"
+        "print(model.sample(torch.ones(2, 3, device='cuda' if torch.cuda.is_available() else 'cpu')))\n"
+    )
+
+    after = text.format(", map_location=None if torch.cuda.is_available() else 'cpu'")
+    assert repair(CODE, text.format("")) == after
+    assert repair(CODE, after) == after
+
+
 LOSSES = """
 import torch
 from torch import nn

@@ -142,6 +142,11 @@ UNCHANGED = [
     pytest.param("self.a = nn.Linear(n, n)\nself.layers = (self.a, self.a)", id="tuple-of-attributes"),
     pytest.param("self.layers = [nn.Linear(n, n).to('cuda')]", id="moved-one-by-one"),
     pytest.param("self.layers = nn.ModuleList([nn.Linear(n, n)])", id="registered"),
+    pytest.param(
+        "self.layers = [nn.Linear(n, n)]\nfor i, p in enumerate(self.layers[0].parameters()):\n"
+        "    self.register_parameter(name=f'layer_{i}', param=p)",
+        id="registered-parameters",
+    ),
 ]
 
 

@@ -34,6 +34,9 @@ IN_A_SCRIPT = [
         "a = torch.randn(3, 4).to(device).requires_grad_()",
         id="a-leaf-stays-a-leaf",
     ),
+    pytest.param(
+        "kind = type(x.data)\ny = x + kind(x.size())", "y = x + kind(x.size()).to(device)", id="a-type-in-a-variable"
+    ),
     pytest.param("i = torch.arange(3)\ny = i[x.argmax(1)]", "i = torch.arange(3, device=device)", id="indexed"),
     pytest.param("x[x.argmax(1)] = torch.ones(3, 4)", "= torch.ones(3, 4, device=device)", id="written-by-index"),
     pytest.param("t = torch.tensor(0.)\nt += x.sum()", "t = torch.tensor(0., device=device)", id="a-scalar-in-place"),

@@ -95,12 +95,15 @@ def module_method(
             for tensor in checkpoints.loaded_tensors(interp, value):
                 checkpoints.note_use(interp, tensor, "module", node, on_accelerator)
         return UNKNOWN
-    if name in ("register_buffer", "register_parameter") and args:
-        value = args[1] if len(args) > 1 else keywords.get("tensor", UNKNOWN)
+    if name in ("register_buffer", "register_parameter") and (args or "name" in keywords):
+        kind = "buffer" if name == "register_buffer" else "parameter"
+        value = args[1] if len(args) > 1 else keywords.get("tensor" if kind == "buffer" else "param", UNKNOWN)
         point = interp.point(node, with_state=True)
         for tensor in checkpoints.loaded_tensors(interp, value):
             checkpoints.note_use(interp, tensor, "module", node, False)
-        _register(interp, pointer, args[0], value, "buffer" if name == "register_buffer" else "parameter", point)
+        if kind == "parameter":
+            _share(interp, pointer, value, node)
+        _register(interp, pointer, args[0] if args else keywords["name"], value, kind, point)
         return NONE
     if name in ("add_module", "register_module") and len(args) == 2:
         key = str(args[0].value) if isinstance(args[0], Const) else None
@@ -155,6 +158,15 @@ def _submodules(interp: Interpreter, pointer: Pointer, deep: bool) -> Value:
     if obj is not None and obj.is_opaque:
         found.append(module_tree.opaque_child(interp, pointer, "*children"))
     return join(found) if found else UNKNOWN
+
+
+def _share(interp: Interpreter, pointer: Pointer, value: Value, node: ast.Call) -> None:
+    """Let a module move another one whose parameter it registers: ``for p in layer.parameters(): ...``."""
+    origins = [origin for each in alternatives(value) if isinstance(each, Tensor) for origin in each.origins]
+    owners = {origin.site_id for origin in origins if origin.kind == "parameter"} - {0, pointer.id}
+    for owner in sorted(owners):
+        if interp.now.has(owner) and module_at(interp, Pointer(owner)) is not None:
+            modules.attach(interp, pointer, None, Pointer(owner), node, weak=True)
 
 
 def _register(interp: Interpreter, pointer: Pointer, key: Value, value: Value, kind: str, point: ProgramPoint) -> None:

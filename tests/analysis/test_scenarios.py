@@ -46,9 +46,6 @@ def test_there_only_what_insists_goes_to_the_accelerator(analyse, text, number):
 CALLS = [
     pytest.param("torch.cuda.set_device(0)", False, id="selected"),
     pytest.param("torch.distributed.init_process_group('nccl')", False, id="nccl"),
-    pytest.param("torch.cuda.synchronize()", False, id="synchronized"),
-    pytest.param("torch.cuda.is_available() and torch.cuda.synchronize()", True, id="synchronized-if-there-is-one"),
-    pytest.param("torch.cuda.empty_cache()", True, id="does-nothing"),
     pytest.param("torch.cuda.set_device(-1)", True, id="selects-none"),
     pytest.param("if f():\n    torch.cuda.set_device(0)", True, id="under-a-test"),
     pytest.param("torch.cuda.set_device(0) if f() else None", True, id="in-an-expression"),

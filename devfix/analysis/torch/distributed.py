@@ -36,7 +36,7 @@ from devfix.syntax.tree import argument_texts, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["check_wrap", "collective", "cuda_only", "init", "initialized", "input_device", "set_device"]
+__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "set_device"]
 
 
 def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -112,12 +112,6 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
             interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
-    return NONE
-
-
-def cuda_only(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    """``torch.cuda.synchronize``: without an accelerator, the program ends here."""
-    _require_accelerator(interp, node)
     return NONE
 
 

@@ -300,11 +300,6 @@ _COLLECTIVES = (
     "all_to_all all_to_all_single send recv isend irecv"
 ).split()
 
-# Without CUDA, these raise; others of the kind are mostly called for their values.
-_CUDA_ONLY = (
-    "ipc_collect reset_max_memory_allocated reset_peak_memory_stats set_per_process_memory_fraction synchronize".split()
-)
-
 #: Code by full name; a stub declares each of these names.
 OVERLAYS: dict[str, TransferFunction] = {
     **data.OVERLAYS,
@@ -314,7 +309,6 @@ OVERLAYS: dict[str, TransferFunction] = {
     **parametrizations.OVERLAYS,
     **sequences.OVERLAYS,
     **tensor_functions.OVERLAYS,
-    **{f"torch.cuda.{name}": distributed.cuda_only for name in _CUDA_ONLY},
     **{f"torch.distributed.{name}": distributed.collective for name in _COLLECTIVES},
     "absl.app.run": _calls,
     "accelerate.notebook_launcher": _calls,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from codemods.portability._declared_device import torch_import
-from codemods.portability._device_choice import device_choice
+from codemods.portability._device_choice import choice_without_cuda, device_choice
 from codemods.portability._torch_names import imports_torch, must_ask_late, named
 from devfix.model import Edit, Fix, PortTargets, ReplaceExpression
 from devfix.syntax.device_literals import is_cuda_literal
@@ -56,7 +56,7 @@ def _fix(tree: SourceTree, node: ast.Constant, targets: PortTargets, added: Sequ
     if _TYPE.fullmatch(str(node.value)):
         code = f"{literal} if torch.cuda.is_available() else {literal.replace('.cuda', '', 1)}"
     elif node.value != "cuda":
-        code = f'{literal} if torch.cuda.is_available() else "cpu"'
+        code = f"{literal} if torch.cuda.is_available() else {choice_without_cuda(code)}"
     change = ReplaceExpression(tree.path, tree.span(node), code)
     return Fix("let the default follow what is available", (*added, change))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from devfix.model import PortTargets
 
-__all__ = ["accelerator_query", "device_choice"]
+__all__ = ["accelerator_query", "choice_without_cuda", "device_choice"]
 
 # Type of device → expression that asks for it, and the first release that has it; None if another package brings it.
 # CUDA was there from the first release on.
@@ -14,6 +14,7 @@ _AVAILABLE: dict[str, tuple[str, tuple[int, int] | None]] = {
     "xpu": ("torch.xpu.is_available()", (2, 3)),
     "npu": ("torch.npu.is_available()", None),  # torch_npu, which PyTorch imports by itself since 2.5
 }
+_CUDA = '"cuda" if torch.cuda.is_available() else '
 _ANY_ACCELERATOR = (2, 6)  # torch.accelerator
 _ANY = ("mps", "xpu")  # for programs that are to run on these, it is shorter than a chain
 
@@ -33,6 +34,11 @@ def device_choice(targets: PortTargets, *, is_certain: bool = False) -> str:
     devices = ["cuda", *targets.others]
     last = devices.pop() if is_certain else "cpu"
     return "".join(f'"{device}" if {_query(device, targets.release)} else ' for device in devices) + f'"{last}"'
+
+
+def choice_without_cuda(choice: str) -> str:
+    """Return a choice for machines without CUDA; where ``torch.accelerator`` chooses, the choice itself."""
+    return choice.removeprefix(_CUDA)
 
 
 def accelerator_query(targets: PortTargets) -> str:

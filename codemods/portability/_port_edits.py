@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codemods.portability._cuda_calls import conditional_edits
 from codemods.portability._declared_device import Declarations, declare, torch_import
-from codemods.portability._device_choice import accelerator_query, device_choice
+from codemods.portability._device_choice import accelerator_query, choice_without_cuda, device_choice
 from codemods.portability._torch_names import imports_torch, indentation, stands_alone
 from codemods.portability.places.cuda_place import CudaPlace, Kind
 from codemods.portability.places.literals import is_computed_cuda
@@ -17,8 +17,6 @@ from devfix.model import Edit, InsertStatement, ReplaceExpression, ReplaceStatem
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Ported", "port_edits"]
-
-_CUDA = '"cuda" if torch.cuda.is_available() else '
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ def _edits(
         function = tree.function(tree.parents[place.node])
         assert isinstance(function, ast.FunctionDef)
         test = f"if {place.name} == {tree.source(place.node)} and not torch.cuda.is_available():"
-        lines = (test, f"{indentation(tree)}{place.name} = {_others(choice)}")
+        lines = (test, f"{indentation(tree)}{place.name} = {choice_without_cuda(choice)}")
         yield InsertStatement(tree.path, tree.span(function), Where.BODY_START, "\n".join(lines))
         return
     if place.kind == Kind.FALLBACK:
@@ -97,7 +95,7 @@ def _edits(
 
 def _fallback(tree: SourceTree, place: CudaPlace, choice: str) -> str:
     """Return the value with CUDA, and the one without; a device is another accelerator's if the port is for one."""
-    otherwise = _others(choice) if place.otherwise == '"cpu"' else place.otherwise
+    otherwise = choice_without_cuda(choice) if place.otherwise == '"cpu"' else place.otherwise
     text = f"{tree.source(place.node)} if torch.cuda.is_available() else {otherwise}"
     is_argument = isinstance(tree.parents[place.node], (ast.Assign, ast.Return, ast.keyword, ast.Call))
     return text if is_argument else f"({text})"
@@ -139,12 +137,7 @@ def _choice(tree: SourceTree, place: CudaPlace, choice: str) -> str:
     is_text = isinstance(place.node, (ast.Constant, ast.JoinedStr, ast.BinOp)) or is_computed_cuda(place.node)
     prefix = "f" if "{" in place.literal else ""
     cuda = tree.source(place.node) if is_text else f'{prefix}"{place.literal}"'
-    return f"{cuda} if torch.cuda.is_available() else {_others(choice)}"
-
-
-def _others(choice: str) -> str:
-    """Return a choice for machines without CUDA; where ``torch.accelerator`` chooses, the choice itself."""
-    return choice.removeprefix(_CUDA)
+    return f"{cuda} if torch.cuda.is_available() else {choice_without_cuda(choice)}"
 
 
 def _composed(tree: SourceTree, start: tuple[int, int], end: tuple[int, int], pieces: Sequence[_Text]) -> str:
@@ -176,7 +169,7 @@ def _conditional(tree: SourceTree, place: CudaPlace, choice: str) -> Edit:
     code, receiver = tree.source(place.node), tree.source(place.node.func.value)
     if place.node.func.attr != "cuda":  # torch.cuda.LongTensor(x): torch.LongTensor(x)
         receiver = f"{receiver.removesuffix('.cuda')}.{code[len(receiver) + 1 :]}"
-    outer, others = tree.parents[place.node], _others(choice)
+    outer, others = tree.parents[place.node], choice_without_cuda(choice)
     if (
         isinstance(outer, ast.Expr)
         and place.node.func.attr == "cuda"

@@ -60,6 +60,14 @@ def test_other_accelerators_can_be_the_default(tmp_path):
     assert '"mps" if torch.backends.mps.is_available() else "cpu"' in change.new.decode()
 
 
+def test_other_accelerators_follow_a_default_with_an_index(tmp_path):
+    outcome = run(tmp_path, HEAD + OPTION.format('"cuda:1"'), PortTargets(("cpu", "cuda", "mps")))
+
+    (change,) = outcome.patch.files
+    others = '"mps" if torch.backends.mps.is_available() else "cpu"'
+    assert f'"cuda:1" if torch.cuda.is_available() else {others}' in change.new.decode()
+
+
 def test_a_file_without_torch_imports_it(tmp_path):
     text = "import argparse\n\nfrom torch import ones\n\nparser = argparse.ArgumentParser()\n"
     (change,) = run(tmp_path, text + OPTION.format('"cuda"').replace("torch.ones", "ones")).patch.files

@@ -8,12 +8,15 @@ from collections.abc import Iterable, Sequence
 from repair_fixtures import IMPORTS, sides
 
 from devfix import analysis
+from devfix.analysis.domain.state import State
+from devfix.analysis.domain.values import ClassValue, Value
+from devfix.analysis.observations import DeviceMismatch
 from devfix.model import Edit
 from devfix.rewrite import rewrite
 from devfix.rules.registry import all_rules
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["DEVICE", "IMPORTS", "call_of", "edited", "node_of", "observe", "sides", "statement_of"]
+__all__ = ["DEVICE", "IMPORTS", "call_of", "edited", "node_of", "observe", "parts_in", "sides", "statement_of"]
 
 PATH = "/p/train.py"
 DEVICE = IMPORTS + 'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
@@ -46,3 +49,26 @@ def call_of(tree: SourceTree, fragment: str) -> ast.Call:
     """Return the first call whose source is ``fragment``."""
     calls = (node for node in ast.walk(tree.tree) if isinstance(node, ast.Call))
     return next(call for call in calls if tree.source(call) == fragment)
+
+
+_PARTS = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = {parts}
+
+    def forward(self, x):
+        return {result}
+
+net = Net().cuda()
+net(torch.ones(3, 4).cuda())
+"""
+
+
+def parts_in(parts: str, result: str = "self.parts[0](x)") -> tuple[DeviceMismatch, State, Value, ClassValue | None]:
+    """Return the failing operation of a module with ``parts``, its state, the value of ``parts``, and the class."""
+    mismatch = observe(IMPORTS + _PARTS.format(parts=parts, result=result)).mismatches[0]
+    state = mismatch.point.state
+    assert state is not None
+    objects = [obj for _, obj in state.heap_objects() if "parts" in obj.fields]
+    return mismatch, state, objects[0].fields["parts"], objects[0].cls

@@ -3,35 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from small_programs import IMPORTS, observe
+from small_programs import IMPORTS, observe, parts_in
 
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.fixes.modules.owners import is_in_container, owners_of, parents_of, within_containers
 from devfix.fixes.modules.structural_changes import weights_of
 
-NET = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = {parts}
-
-    def forward(self, x):
-        return {result}
-
-net = Net().cuda()
-net(torch.ones(3, 4).cuda())
-"""
-
-
 NESTED = f"{IMPORTS}net = nn.Sequential(nn.Linear(4, 2))\nouter = nn.Sequential(net)\nouter(torch.ones(3, 4).cuda())\n"
-
-
-def net_in(parts, result="self.parts[0](x)"):
-    """Return the failing point, its state, and the value of ``Net.parts`` there."""
-    mismatch = observe(IMPORTS + NET.format(parts=parts, result=result)).mismatches[0]
-    objects = [obj for _, obj in mismatch.point.state.heap_objects() if "parts" in obj.fields]
-    return mismatch, mismatch.point.state, objects[0].fields["parts"]
 
 
 @pytest.mark.parametrize(
@@ -46,7 +25,7 @@ def net_in(parts, result="self.parts[0](x)"):
     ids=["list", "tuple", "dictionary", "nested", "inside-a-module"],
 )
 def test_the_attribute_that_holds_a_module_is_found(parts, result, is_tuple):
-    mismatch, state, value = net_in(parts, result)
+    mismatch, state, value, _ = parts_in(parts, result)
     (part,) = weights_of(mismatch.cpu[0])
     (attribute,) = within_containers(state, part)
 
@@ -55,7 +34,7 @@ def test_the_attribute_that_holds_a_module_is_found(parts, result, is_tuple):
 
 
 def test_a_registered_module_is_in_no_container():
-    mismatch, state, _ = net_in("nn.Linear(4, 2).to('cpu')", "self.parts.to('cpu')(x)")
+    mismatch, state, _, _ = parts_in("nn.Linear(4, 2).to('cpu')", "self.parts.to('cpu')(x)")
     (part,) = weights_of(mismatch.cpu[0])
 
     assert list(within_containers(state, part)) == []

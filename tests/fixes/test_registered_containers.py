@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_programs import IMPORTS, edited, observe
+from small_programs import edited, parts_in
 
 from devfix.analysis.domain.values import Pointer, TupleValue
 from devfix.fixes.modules.registered_containers import (
@@ -65,27 +65,6 @@ def test_a_nested_display_has_only_displays(text, nested):
     assert is_nested_display(expression_in(text)[1]) is nested
 
 
-NET = """
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.parts = {parts}
-
-    def forward(self, x):
-        return {result}
-
-net = Net().cuda()
-net(torch.ones(3, 4).cuda())
-"""
-
-
-def net_in(parts, result="self.parts[0](x)"):
-    """Return the failing point, and the value of ``Net.parts`` there."""
-    mismatch = observe(IMPORTS + NET.format(parts=parts, result=result)).mismatches[0]
-    objects = [obj for _, obj in mismatch.point.state.heap_objects() if "parts" in obj.fields]
-    return mismatch, mismatch.point.state, objects[0].fields["parts"], objects[0].cls
-
-
 @pytest.mark.parametrize(
     ("parts", "problem"),
     [
@@ -99,7 +78,7 @@ def net_in(parts, result="self.parts[0](x)"):
     ],
 )
 def test_only_modules_under_valid_keys_can_be_registered(parts, problem):
-    _, state, value, _ = net_in(parts)
+    _, state, value, _ = parts_in(parts)
 
     assert contents_problem(state, value) == problem
 
@@ -116,7 +95,7 @@ def test_only_modules_under_valid_keys_can_be_registered(parts, problem):
 )
 def test_the_contents_of_a_container(parts, nested, parameters):
     result = "self.parts[0] + x" if "Parameter" in parts else "self.parts[0](x)"
-    _, state, value, _ = net_in(parts, result)
+    _, state, value, _ = parts_in(parts, result)
 
     assert isinstance(value, (Pointer, TupleValue))
     assert is_nested(state, value) is nested
@@ -137,7 +116,7 @@ def test_the_contents_of_a_container(parts, nested, parameters):
     ],
 )
 def test_a_use_that_a_registered_container_lacks_is_a_problem(use, mapping, problem):
-    _, _, _, cls = net_in("[nn.Linear(4, 2)]", f"self.parts[0](x), {use}")
+    _, _, _, cls = parts_in("[nn.Linear(4, 2)]", f"self.parts[0](x), {use}")
 
     assert use_problem(cls, "parts", mapping) == problem
 

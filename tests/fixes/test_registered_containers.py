@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_programs import edited, parts_in
+from small_programs import edited, observe, parts_in
 
 from devfix.analysis.domain.values import Pointer, TupleValue
 from devfix.fixes.modules.registered_containers import (

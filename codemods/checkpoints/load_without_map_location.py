@@ -34,8 +34,9 @@ model.load_state_dict(torch.load("model.pt", map_location=device))
 Safe: only the device of the loaded tensors changes, not their structure or values. `weights_only` is not changed. A
 file that the same run saved earlier, or a copy of it, is not reported unless several processes share it, because its
 tensors return to the devices they came from. If the project names a release of PyTorch before 0.4, which takes no
-device there, the fix passes `lambda storage, location: storage`. A call with `**kwargs` is not edited if the function
-has a `map_location` for them on another path.
+device there, the fix passes `lambda storage, location: storage`. A whole model that the program does not move stays where it
+was saved if CUDA is available, `None if torch.cuda.is_available() else "cpu"`. A call with `**kwargs` is not edited if
+the function has a `map_location` for them on another path.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -77,6 +78,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 
 _TEXTS = (0, 4)  # the first release that takes the name of a device: https://github.com/pytorch/pytorch/pull/4203
+_WHERE_SAVED = 'None if torch.cuda.is_available() else "cpu"'
 _STAYS = "the model stays where it is loaded, and the file does not name `torch`"
 _OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
@@ -188,7 +190,7 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     is_model = any(use.kind == "object" for use in loading.uses)
     if is_model and not is_copied and all(use.kind != "moved" for use in loading.uses):
         stays = "torch" in visible(point, point.call_frame)  # where it was saved, if this machine has CUDA
-        return ('None if torch.cuda.is_available() else "cpu"', "") if stays else (None, _STAYS)
+        return (_WHERE_SAVED, "") if stays else (None, _STAYS)
     return '"cpu"', ""
 
 
@@ -200,6 +202,8 @@ def _in_release(loading: Loading, target: str, release: tuple[int, int] | None) 
     if release is None or release > _TEXTS:
         return target
     only_fills = bool(loading.uses) and all(use.kind in ("module", "state", "optimizer") for use in loading.uses)
+    if target == _WHERE_SAVED and release == _TEXTS:
+        return target  # no device, or a text
     is_text = target[:1] in "\"'f" and target[-1:] in "\"'"
     if release == _TEXTS:
         return target if is_text else '"cpu"' if only_fills else f"str({target})"

@@ -522,3 +522,10 @@ def test_an_argument_that_cuda_does_not_take_stays(repair):
     text = HEAD + "net = nn.Linear(4, 2)\nnet.cuda(device_id=0)\n"
 
     assert repair(CODE, text) == text
+
+
+def test_a_file_that_only_splits_a_batch_is_ported(repair):
+    text = HEAD + "def step(net, x):\n    return {}\n"
+
+    split = "nn.parallel.data_parallel(net, x)"
+    assert repair(CODE, text.format(split)) == text.format(f"{split} if torch.cuda.is_available() else net(x)")

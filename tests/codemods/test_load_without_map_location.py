@@ -220,6 +220,13 @@ def test_before_0_4_a_function_maps_the_storages(project, move, release, target)
     assert f"map_location={target})" in project(text, README_md=f"Tested with PyTorch {release}\n").replace("'", '"')
 
 
+def test_a_whole_model_stays_where_it_was_saved_in_0_4_too(project):
+    text = "import torch\n\nmodel = torch.load('whole.pt')\nmodel.eval()\nprint(model.sample(torch.ones(2, 3)))\n"
+
+    after = project(text, README_md="Tested with PyTorch 0.4.0\n")
+    assert "map_location=None if torch.cuda.is_available() else 'cpu')" in after
+
+
 def test_a_project_that_saves_its_weights_from_the_cpu_loads_them_there(project):
     text = PLAIN.replace("MOVE", "model.cuda()")
 

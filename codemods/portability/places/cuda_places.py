@@ -156,7 +156,7 @@ def _place(tree: SourceTree, node: ast.AST, receivers: Receivers) -> CudaPlace |
 
 
 def _called_whole(tree: SourceTree, node: ast.Call) -> str:
-    """Return the call of a module that ``data_parallel`` would make in parts; empty if it is too long to repeat.
+    """Return the call of a module that ``data_parallel`` would make in parts; empty if its code cannot be repeated.
 
     https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.data_parallel.html
     """

@@ -46,12 +46,13 @@ def ported_places(observations: Observations) -> list[CudaPlace]:
         "get_device(",
         "device_ids",
         "SyncBatchNorm",
+        "data_parallel(",
         ".to(",
         *project_flags.current().devices,
     )
-    if not any(word in tree.text for word in words):
-        return []
     is_cpu_only = not observations.targets.others
+    if not any(word in tree.text for word in words) and (is_cpu_only or not observations.scattered):
+        return []
     named_ones = [
         _restricted(place, is_cpu_only=is_cpu_only, is_library=observations.is_library)
         for place in named_places(observations)

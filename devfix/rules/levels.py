@@ -70,12 +70,12 @@ _rows_of_programs = {(row.code, row.basis): row for row in PROGRAMS}
 def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
     """Return the level of a rule's findings in libraries with a basis; ``None`` if most of them are false.
 
-    ``otherwise`` is the level where too few were judged; with weaker evidence, such a finding is at most latent.
+    ``otherwise`` is the level where too few were judged; such a finding is at most latent, because it rests on what
+    callers are assumed to pass.
     """
     row = _row(_rows, code, basis)
     if row is None or row.judged < _FEWEST:
-        is_weak = basis is not Basis.EVERY_PATH and otherwise is Severity.ERROR
-        return Severity.LATENT if is_weak else otherwise
+        return Severity.LATENT if otherwise is Severity.ERROR else otherwise
     if row.precision >= _ERROR:
         return Severity.ERROR
     return Severity.LATENT if row.precision >= _LATENT else None

@@ -47,15 +47,11 @@ def test_the_level_follows_the_precision(monkeypatch, true, level):
     assert level_of("DEV102", Basis.EVERY_PATH, Severity.ADVICE) is level
 
 
-def test_a_rule_of_which_few_were_judged_keeps_its_level(monkeypatch):
+@pytest.mark.parametrize("basis", list(Basis))
+def test_a_rule_of_which_few_were_judged_is_latent_at_most(monkeypatch, basis):
     measured(monkeypatch, 0, 2)
 
-    assert level_of("DEV102", Basis.EVERY_PATH, Severity.ERROR) is Severity.ERROR
-    assert level_of("DEV103", Basis.EVERY_PATH, Severity.LATENT) is Severity.LATENT
-
-
-@pytest.mark.parametrize("basis", [Basis.SOME_PATH, Basis.GUESS])
-def test_with_weaker_evidence_it_is_latent_at_most(basis):
+    assert level_of("DEV102", Basis.EVERY_PATH, Severity.ERROR) is Severity.LATENT
     assert level_of("DEV999", basis, Severity.ERROR) is Severity.LATENT
     assert level_of("DEV999", basis, Severity.ADVICE) is Severity.ADVICE
 

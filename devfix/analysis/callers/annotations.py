@@ -162,7 +162,19 @@ def _named(node: ast.expr, names: FileNames, depth: int) -> tuple[list[Kind], bo
         return [_KINDS[last]], False
     if names.is_module_class(node):
         return [Kind.MODULE], False
-    return _by_words(last)
+    by_words = _by_words(last)
+    return by_words if by_words[0] != [Kind.UNKNOWN] else _imported(node, names, depth)
+
+
+def _imported(node: ast.expr, names: FileNames, depth: int) -> tuple[list[Kind], bool]:
+    """Return the kinds of a name that another file of the project defines."""
+    definition = names.definition(node.id) if isinstance(node, ast.Name) else None
+    if definition is None:
+        return [Kind.UNKNOWN], False
+    others, value = definition
+    if isinstance(value, ast.ClassDef):
+        return [Kind.MODULE if others.derives_from_module(value) else Kind.UNKNOWN], False
+    return _alias(value, others, depth)
 
 
 def _alias(value: ast.expr, names: FileNames, depth: int) -> tuple[list[Kind], bool]:

@@ -21,7 +21,7 @@ from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
-from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.classes import find_member, is_module_class
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
@@ -145,7 +145,8 @@ class _AnyCaller:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
         if self._whole:
             return False
-        if not self._facts.may_matter(self._module, function) and function not in self._callers_of_unknown():
+        is_entry = owner is None and _is_entry(function)
+        if not (is_entry or self._facts.may_matter(self._module, function) or function in self._callers_of_unknown()):
             return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
 
@@ -198,7 +199,7 @@ class _AnyCaller:
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
-            if not (self._whole or assumed.places or skip or _names_accelerator(function.node)):
+            if not (self._whole or assumed.places or skip or _is_entry(function.node) or _places_values(function.node)):
                 continue  # nothing is on the accelerator
             self._interp.latent = not assumed.is_certain or (skip > 0 and self._is_step(function.node.name, owner))
             with suppress(Unreachable):
@@ -216,9 +217,13 @@ class _AnyCaller:
             return
         before = set(self._interp.visited)
         instance = self._instance(cls)
-        if not isinstance(instance, Pointer) or not self._interp.alive:
+        if instance is None or not self._interp.alive:
             return
-        built, builders = self._interp.now, self._interp.visited - before
+        builders = self._interp.visited - before
+        self._place(cls, instance, builders)
+        if not self._interp.alive:
+            return
+        built = self._interp.now
         if object_at(self._interp, instance, FrameworkInstance) is not None:
             self._guarded(built, cls.node, self._run_as_framework, instance)
         for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):
@@ -249,7 +254,7 @@ class _AnyCaller:
         return any(each.name in used and self._facts.may_matter(self._module, each) for each in functions)
 
     def _instance(self, cls: ClassValue) -> Pointer | None:
-        """Return an instance on the accelerator; with unknown attributes if its constructor cannot be followed."""
+        """Return a new instance; with unknown attributes if its constructor cannot be followed."""
         interp = self._interp
         before = interp.now.fork()
         node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
@@ -258,24 +263,26 @@ class _AnyCaller:
         except (Unreachable, OutOfBudget):
             interp.state, interp.step_budget = before, interp.steps + STEPS_PER_FUNCTION
             instance = instantiation.new_instance(interp, cls, node)
-        if not isinstance(instance, Pointer):
-            return None
-        self._place(cls, instance, node)
-        return instance
+        return instance if isinstance(instance, Pointer) else None
 
     def _built(self, cls: ClassValue, node: ast.Call) -> Value:
-        """Call a class as any caller would."""
+        """Call a class as any caller would: what is no module is told its device here, a module is moved later."""
         interp = self._interp
         constructor = find_member(interp, cls, "__init__")
         if not isinstance(constructor, Function) or not isinstance(constructor.node, _Method):
             return interp.call(cls, [], {}, node)
         owner = constructor.owner.node if constructor.owner is not None else cls.node
-        assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE)
+        chosen = UNKNOWN_DEVICE if is_module_class(interp, cls) else ACCELERATOR
+        assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE, chosen=chosen)
         return interp.call(cls, assumed.positional, assumed.keywords, node)
 
-    def _place(self, cls: ClassValue, instance: Pointer, node: ast.Call) -> None:
-        """Move an instance to the accelerator, with its own ``to`` if it has one."""
+    def _place(self, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:
+        """Move an instance to the accelerator, with its own ``to`` if it has one.
+
+        ``builders`` are the functions that have built it.
+        """
         interp = self._interp
+        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
         mover = find_member(interp, cls, "to")
         if isinstance(mover, Function):
             interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
@@ -285,7 +292,7 @@ class _AnyCaller:
             for _, part in list(module_tree.named_modules(interp, instance)):
                 self._settle_weights(part)
         else:
-            forget_placed(interp, cls, instance)
+            forget_placed(interp, cls, instance, builders)
 
     def _run_as_framework(self, instance: Pointer) -> None:
         """Call the methods of an instance as the framework of its base class does."""
@@ -334,10 +341,22 @@ def _sends_own_tensors(cls: ast.ClassDef, fields: Mapping[str, Value]) -> bool:
     )
 
 
-def _names_accelerator(function: ast.AST) -> bool:
-    """Return whether a function sends something to the accelerator itself: ``.cuda()``, ``"cuda:0"``."""
+def _is_entry(function: _Method) -> bool:
+    """Return whether a function may start a program: it needs no arguments, or those of a command line."""
+    spec = function.args
+    required = [*spec.posonlyargs, *spec.args][: len(spec.posonlyargs) + len(spec.args) - len(spec.defaults)]
+    required += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is None]
+    return not _is_private(function.name) and {each.arg for each in required} <= _OPTIONS
+
+
+_OPTIONS = frozenset({"args", "argv", "cfg", "config", "opt", "opts", "conf", "hparams", "params", "flags"})
+
+
+def _places_values(function: ast.AST) -> bool:
+    """Return whether a function sends something to a device itself: ``.cuda()``, ``.to(DEVICE)``, ``"cuda:0"``."""
     return any(
-        (isinstance(node, ast.Attribute) and node.attr == "cuda")
+        (isinstance(node, ast.Attribute) and node.attr in ("cuda", "to"))
+        or (isinstance(node, ast.keyword) and node.arg in ("device", "device_map"))
         or (isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda"))
         for node in walk(function)
     )

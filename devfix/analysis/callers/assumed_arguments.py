@@ -6,7 +6,9 @@ import ast
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from devfix.analysis.callers.arguments import UNKNOWN, Evidence, Kind
+from devfix.analysis.callers.annotations import annotation_kind
+from devfix.analysis.callers.arguments import UNKNOWN, Argument, Evidence, Kind
+from devfix.analysis.callers.imported_names import names_with_imports
 from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
@@ -58,6 +60,7 @@ def assume(
     skip: int = 0,
     only_required: bool = False,
     device: Device = ACCELERATOR,
+    chosen: Device | None = None,
 ) -> AssumedArguments:
     """Return the arguments that any caller passes to a function.
 
@@ -69,6 +72,7 @@ def assume(
         skip: number of parameters that are bound already.
         only_required: the caller leaves out optional tensors and devices.
         device: where tensors and modules are; unknown for those that a constructor gets before the move.
+        chosen: the device that the caller passes, if it is another one.
 
     """
     assert not isinstance(function.node, ast.Lambda)
@@ -77,7 +81,7 @@ def assume(
     assumed = AssumedArguments()
 
     def given(parameter: ast.arg, default: Value | None) -> Value:
-        argument = kinds.get(parameter.arg, UNKNOWN)
+        argument = _argument(interp, function, parameter, kinds.get(parameter.arg, UNKNOWN))
         if only_required and default is not None and argument.kind in omitted and not _is_cpu(default):
             return default
         assumed.places |= argument.kind in _PLACED
@@ -85,7 +89,9 @@ def assume(
             assumed.is_certain &= argument.evidence in _STRONG or name == "forward"
         symbol = f"{function.module.name}.{name}.{parameter.arg}"
         kinds_given = (argument.kind, *sorted(argument.alternatives, key=lambda kind: kind.name))
-        return join(_of_kind(interp, kind, device, default, symbol) for kind in kinds_given)
+        places = [chosen if kind is Kind.DEVICE and chosen is not None else device for kind in kinds_given]
+        values = (_of_kind(interp, *each, default, symbol) for each in zip(kinds_given, places, strict=True))
+        return join(values)
 
     name = function.node.name
     is_private = name.startswith("_") and not name.startswith("__")  # its callers pass the device that they know
@@ -100,6 +106,14 @@ def assume(
     for parameter, keyword_default in zip(spec.kwonlyargs, function.keyword_defaults, strict=False):
         assumed.keywords[parameter.arg] = given(parameter, keyword_default)
     return assumed
+
+
+def _argument(interp: Interpreter, function: Function, parameter: ast.arg, known: Argument) -> Argument:
+    """Return what an argument is, with the help of the files that its annotation is imported from."""
+    if parameter.annotation is None or known.evidence in (Evidence.PROTOCOL, Evidence.ANNOTATION):
+        return known
+    declared = annotation_kind(parameter.annotation, names_with_imports(interp.program, function.module))
+    return declared if declared.kind is not Kind.UNKNOWN else known
 
 
 def _is_cpu(default: Value) -> bool:

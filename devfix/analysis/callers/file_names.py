@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from copy import copy
 from functools import cached_property
 
 from devfix.analysis.domain.classes import NO_MODULES
@@ -14,6 +15,7 @@ __all__ = ["FileNames", "names_of"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
+_MOST_IMPORTS = 4  # files that pass a name on
 _MOST_BASES = 8  # classes between a class and a module class of a library
 
 
@@ -25,8 +27,12 @@ class FileNames:
         aliases: values of names that are assigned once.
         classes: classes by name.
         functions: functions by name.
+        other_file: returns the names of the file that a full name is imported from, and the name there; ``None`` if
+            no other file is read.
 
     """
+
+    other_file: Callable[[str], tuple[FileNames, str] | None] | None = None
 
     def __init__(self, tree: SourceTree) -> None:
         self.imported: dict[str, str] = {}
@@ -76,6 +82,26 @@ class FileNames:
             return ""
         parts.append(self.imported.get(node.id, node.id))
         return ".".join(reversed(parts))
+
+    def linked(self, other_file: Callable[[str], tuple[FileNames, str] | None]) -> FileNames:
+        """Return these names, together with those of the files that they are imported from."""
+        names = copy(self)
+        names.other_file = other_file
+        return names
+
+    def definition(self, name: str) -> tuple[FileNames, ast.expr | ast.ClassDef] | None:
+        """Return what an imported name stands for in the file that defines it: an alias, or a class."""
+        names: FileNames = self
+        for _ in range(_MOST_IMPORTS):
+            full = names.imported.get(name)
+            if full is None:
+                found = names.classes.get(name) or names.aliases.get(name)
+                return (names, found) if found is not None and names is not self else None
+            other = names.other_file(full) if names.other_file is not None else None
+            if other is None:
+                return None
+            names, name = other
+        return None
 
     def is_module_class(self, node: ast.expr) -> bool:
         """Return whether an expression names a class of modules: of a library, of the file, or by its name."""

@@ -11,6 +11,7 @@ from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.value_sources import (
     BUILT,
     CREATED,
+    MOVES,
     SourceCollector,
     built_here,
     called,
@@ -179,6 +180,7 @@ class _Body:
                 self._collector.used |= self._value(value) | self._value(target)
             case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
                 self._bind(target, value)
+                self._note_batch(stmt)
             case ast.Return(value=value) if value is not None:
                 self._returns |= self._value(value)
             case ast.Expr(value=ast.Yield(value=value)) if value is not None:
@@ -208,6 +210,21 @@ class _Body:
             elif isinstance(part, (ast.ExceptHandler, ast.match_case)):
                 for inner in part.body:
                     self._statement(inner)
+
+    def _note_batch(self, loop: ast.For | ast.AsyncFor) -> None:
+        """Note that a loop yields tensors on the host if its body moves one of them."""
+        targets = {node.id for node in walk(loop.target) if isinstance(node, ast.Name)}
+        receivers = {
+            part.id
+            for stmt in loop.body
+            for node in walk(stmt)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MOVES
+            for part in walk(node.func.value)
+            if isinstance(part, ast.Name)
+        }
+        if not targets.isdisjoint(receivers):
+            for name in targets:
+                self._local.setdefault(name, set()).add(CREATED)
 
     def _inside(self, node: ast.expr) -> None:
         """Bind what an expression binds inside, and note the objects that it lets grow."""

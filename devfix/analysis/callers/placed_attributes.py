@@ -7,7 +7,7 @@ Callers call it before they use what it places, so the device of these attribute
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.arguments import Kind
@@ -27,21 +27,26 @@ __all__ = ["forget_placed", "placed_attributes"]
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def forget_placed(interp: Interpreter, cls: ClassValue, instance: Pointer) -> None:
-    """Make the device of attributes unknown that a method with a device argument places, and of modules it moves."""
+def forget_placed(interp: Interpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:
+    """Make the device of attributes unknown that a method with a device argument places, and of modules it moves.
+
+    ``builders`` are the functions that the constructor has called: what these place is known.
+    """
     fields = interp.heap_object(instance).fields
-    for name in placed_attributes(cls.node, cls.module.tree) & fields.keys():
+    for name in placed_attributes(cls.node, cls.module.tree, builders) & fields.keys():
         interp.now.set_field(instance, name, anywhere(fields[name]))
-    for name in _moved_attributes(cls.node, cls.module.tree) & fields.keys():
+    for name in _moved_attributes(cls.node, cls.module.tree, builders) & fields.keys():
         for value in alternatives(fields[name]):
             if isinstance(value, Pointer) and module_at(interp, value) is not None:
                 modules.forget_device(interp, value)
 
 
-def placed_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
-    """Return the attributes that methods with a device argument set, constructors aside."""
+def placed_attributes(
+    owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST] = ()
+) -> frozenset[str]:
+    """Return the attributes that methods with a device argument set, constructors and what they call aside."""
     found: set[str] = set()
-    for cls, method in _methods(owner, tree):
+    for cls, method in _methods(owner, tree, builders):
         kinds = argument_kinds(method, cls, tree).values()
         if any(argument.kind is Kind.DEVICE for argument in kinds):
             stored = (node for node in walk(method) if isinstance(node, ast.Attribute))
@@ -49,10 +54,10 @@ def placed_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
     return frozenset(found)
 
 
-def _moved_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
-    """Return the attributes that methods move, constructors aside: ``self.model.to(self.device)``."""
+def _moved_attributes(owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST]) -> frozenset[str]:
+    """Return the attributes that methods move, constructors and what they call aside: ``self.model.to(self.device)``."""
     found: set[str] = set()
-    for _, method in _methods(owner, tree):
+    for _, method in _methods(owner, tree, builders):
         for node in walk(method):
             match node:
                 case ast.Call(func=ast.Attribute(attr="to" | "cuda", value=ast.Attribute(attr=name, value=owner_name))):
@@ -61,9 +66,11 @@ def _moved_attributes(owner: ast.ClassDef, tree: SourceTree) -> frozenset[str]:
     return frozenset(found)
 
 
-def _methods(owner: ast.ClassDef, tree: SourceTree) -> Iterator[tuple[ast.ClassDef, _Method]]:
-    """Yield the methods of a class and its bases in the file, constructors aside, each with its class."""
+def _methods(
+    owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST]
+) -> Iterator[tuple[ast.ClassDef, _Method]]:
+    """Yield the methods of a class and its bases in the file, each with its class; those that build it aside."""
     for cls in names_of(tree).lineage(owner):
         for method in cls.body:
-            if isinstance(method, _Method) and method.name != "__init__":
+            if isinstance(method, _Method) and method.name != "__init__" and method not in builders:
                 yield cls, method

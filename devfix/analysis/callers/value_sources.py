@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from devfix.analysis.callers.file_names import FileNames
+from devfix.analysis.torch.data import LOADER
 from devfix.analysis.torch.factories import OVERLAYS
 from devfix.models.index import Model, built_in, has_weights, lookup
 from devfix.syntax.tree import children
@@ -17,6 +18,7 @@ __all__ = [
     "CREATED_BY_DEFAULT",
     "FOLLOWED",
     "LOADED",
+    "MOVES",
     "READ",
     "SourceCollector",
     "built_here",
@@ -38,7 +40,8 @@ LOADED = "!load"
 #: A module of a library, whose weights are on the host until it is moved.
 BUILT = "%"
 
-_MOVES = frozenset({"to", "type_as", "cuda"})
+#: Methods that return a tensor on the device of their argument.
+MOVES = frozenset({"to", "type_as", "cuda"})
 _REGISTERS = frozenset({"Parameter", "register_buffer", "register_parameter", "Buffer"})
 _BESIDE = frozenset("shape device dtype ndim is_cuda requires_grad training layout itemsize __class__ __name__".split())
 _NUMBERS = frozenset(
@@ -131,6 +134,10 @@ class SourceCollector:
         )
         if name in _REGISTERS or (isinstance(call.func, ast.Name) and name in _NO_TENSORS):
             return
+        if any(map(_asks_for_tensors, call.keywords)):
+            self.sources(call.func)
+            found.add(CREATED)
+            return
         if isinstance(call.func, ast.Attribute) and self._method(call, name, arguments, found):
             return
         what = self._creation(self._names.full_name(call.func))
@@ -161,7 +168,7 @@ class SourceCollector:
             found.add(CREATED)
         elif name in _methods_on_host():
             self.used.add(READ)
-        elif name in _MOVES and not (name == "to" and given and all(map(_is_dtype, given))):
+        elif name in MOVES and not (name == "to" and given and all(map(_is_dtype, given))):
             found |= arguments
         elif name not in _NUMBERS:
             return False
@@ -224,7 +231,7 @@ def _creation(name: str) -> str:
     if model.kind == "class":
         if model.root == "Distribution":
             return _CREATED_FROM_NUMBERS
-        if name in OVERLAYS or model.method("__new__") is not None:
+        if name in OVERLAYS or LOADER in (model.key, *model.bases) or model.method("__new__") is not None:
             return CREATED
         return BUILT if model.root != "Overlay" and has_weights(name) else _PLAIN
     results = {each.name for signature in model.signatures for each in (signature.result, *signature.result.arguments)}
@@ -273,6 +280,11 @@ def _placed(call: ast.Call, optional: frozenset[str]) -> str:
                 return CREATED
             return CREATED_BY_DEFAULT if getattr(keyword.value, "id", "") in optional else ""
     return CREATED
+
+
+def _asks_for_tensors(keyword: ast.keyword) -> bool:
+    """Return whether a keyword asks a tokenizer or a processor for tensors, which it creates on the host."""
+    return keyword.arg == "return_tensors" and isinstance(keyword.value, ast.Constant) and keyword.value.value == "pt"
 
 
 def _names_cpu(given: list[ast.expr]) -> bool:

@@ -16,6 +16,10 @@ _DECIDED_BY_CHECKS = frozenset(
 )
 # Words in names of arrays outside PyTorch
 _ARRAY_WORDS = frozenset("np numpy ndarray nparray pil df".split())
+# Words in names of modules
+_MODULE_WORDS = frozenset(
+    "model net network encoder decoder generator discriminator backbone unet vae actor critic policy".split()
+)
 # Words in names of objects that `forward` of a criterion, a pipeline or a graph network receives
 _OBJECT_WORDS = frozenset(
     "model net network module encoder decoder batch data graph sample samples sentence sentences text texts "
@@ -93,6 +97,8 @@ def _decide(said: Argument, votes: Votes, shown: set[Kind], possible: set[Kind],
         return Kind.UNKNOWN, Evidence.NONE  # the docstring is about what the array was made of
     if said.evidence in (Evidence.DOCSTRING, Evidence.DEFAULT):
         return said.kind, said.evidence
+    if shown == {Kind.CALLABLE} and Kind.MODULE in possible and not _MODULE_WORDS.isdisjoint(place.name.split("_")):
+        return Kind.MODULE, Evidence.NAME
     if len(shown) == 1:
         return next(iter(shown)), Evidence.USE
     if Kind.TENSOR in possible & votes.weak and (not place.has_arrays or Kind.ARRAY not in possible):

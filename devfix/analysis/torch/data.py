@@ -40,9 +40,9 @@ from devfix.models.index import lookup
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
-__all__ = ["OVERLAYS", "DatasetObject", "LoaderObject", "is_loader_class", "make_loader"]
+__all__ = ["LOADER", "OVERLAYS", "DatasetObject", "LoaderObject", "is_loader_class", "make_loader"]
 
-_LOADER = "torch.utils.data.DataLoader"
+LOADER = "torch.utils.data.DataLoader"
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def make_loader(
         known = True if known is False else known
     flags = frozenset(key for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
     point = interp.point(node, True)
-    obj = LoaderObject(_LOADER, fields=fields, allocated_at=point, pinned=known, flags=flags)
+    obj = LoaderObject(LOADER, fields=fields, allocated_at=point, pinned=known, flags=flags)
     if into is not None:
         subclass = interp.heap_object(into)
         interp.now.write(into.id, replace(obj, cls=subclass.cls, fields={**subclass.fields, **fields}))
@@ -177,7 +177,7 @@ def make_loader(
 def is_loader_class(cls: ClassValue) -> bool:
     """Return whether a project class derives from ``DataLoader``, by any of its names."""
     models = [model for name in external_bases(cls) if (model := lookup(name)) is not None]
-    return any(_LOADER in (model.key, *model.bases) for model in models)
+    return any(LOADER in (model.key, *model.bases) for model in models)
 
 
 def _is_on(value: Value | None) -> bool:
@@ -256,7 +256,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     "itertools.chain.from_iterable": _chain,
     "itertools.zip_longest": _zip_longest,
     "torch.utils.data.ConcatDataset": _same_dataset,
-    _LOADER: _loader,
+    LOADER: _loader,
     "torch.utils.data.RandomSampler": rng.sampler,
     "torch.utils.data.Subset": _same_dataset,
     "torch.utils.data.SubsetRandomSampler": rng.sampler,

@@ -128,7 +128,10 @@ def call_reader(
 
 
 def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None:
-    """Return the target device of ``from_pretrained``: ``device_map="cuda"`` moves the model, ``"auto"`` splits it.
+    """Return the target device of ``from_pretrained``: ``device_map="cuda"`` moves the model, ``"auto"`` fills devices.
+
+    On one accelerator, ``"auto"`` moves the model as a whole, and its inputs stay where they are; only a model that is
+    split, or quantized, moves its inputs (``dispatch_model`` of accelerate 0.21 and later).
 
     https://huggingface.co/docs/accelerate/concept_guides/big_model_inference
     """
@@ -140,8 +143,13 @@ def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None
         device_map = mapping.fields.get("", UNKNOWN) if mapping is not None and len(mapping.fields) == 1 else UNKNOWN
     if device_map == NONE:
         return None
+    if isinstance(device_map, Const) and device_map.value in _STRATEGIES:
+        return UNKNOWN_DEVICE if interp.scenario.multi_accelerator else interp.scenario.best_device
     names_device = isinstance(device_map, (DeviceValue, Const, Number))
     return ACCELERATOR if names_device and named_device(interp, device_map) == ACCELERATOR else UNKNOWN_DEVICE
+
+
+_STRATEGIES = frozenset({"auto", "balanced", "balanced_low_0", "sequential"})
 
 
 def may_move_arguments(name: str) -> bool:

@@ -97,6 +97,7 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     """Evaluate ``left op right``."""
     left, right = interp.evaluate(node.left), interp.evaluate(node.right)
     if (_holds_tensor(left) or _holds_tensor(right)) and not (_is_text(left) or _is_text(right)):
+        left, right = _moved(interp, left, node.left, right), _moved(interp, right, node.right, left)
         if _has_sequence(interp, node.op, left, right):
             return numpy_.operator_result(left, right, node) or UNKNOWN
         strict = isinstance(node.op, ast.MatMult)
@@ -115,6 +116,24 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
+
+
+def _moved(interp: Interpreter, value: Value, node: ast.expr, other: Value) -> Value:
+    """Return an object of an unknown class as a tensor on the accelerator, if it has been moved there.
+
+    What is combined with a tensor is a tensor, too, and its move makes a copy: ``node`` must name the result.
+    """
+    unknown = object_at(interp, value, Opaque)
+    if unknown is None or unknown.last_moved_at is None or not _is_tensor(other):
+        return value
+    found = unknown.tensors()
+    move = unknown.last_moved_at.node
+    if not found or not isinstance(move, ast.Call) or not isinstance(move.func, ast.Attribute):
+        return value
+    statement = unknown.last_moved_at.call_frame.stmt
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    is_original = text_of(node) == text_of(move.func.value)
+    return found[0] if not is_original or any(text_of(target) == text_of(node) for target in targets) else value
 
 
 def _repeats_placeholders(node: ast.BinOp) -> bool:

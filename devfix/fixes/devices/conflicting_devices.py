@@ -292,8 +292,8 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
             call: ast.AST | None = None
             if operand.module is not None and mismatch.point.state is not None:
                 moved = mismatch.point.state.heap_object(operand.module).last_moved_at
-                if moved is None or _was_on_accelerator(moved, operand.module):
-                    continue
+                if moved is None or moved.state is None or _was_on_accelerator(moved, operand.module):
+                    continue  # never moved, moved by a framework, or to be moved back
                 if offload_move(observations, mismatch.point, operand.module):
                     continue  # kept on the CPU on purpose: reported by DEV602
                 call = moved.node

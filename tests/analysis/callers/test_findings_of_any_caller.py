@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import textwrap
+from pathlib import Path
 
 import pytest
 
@@ -400,3 +401,96 @@ def test_a_move_that_writes_no_tensor_of_its_own_leaves_them(body):
     """
 
     assert _failing(text) == ["return x * self.scale"]
+
+
+TOLD = """
+    class Base:
+        def __init__(self, device):
+            self.device = device
+            self.load(device)
+
+    class Painter(Base):
+        def load(self, device):
+            self.net = torch.jit.load("net.pt").to(device)
+
+        def paint(self, image):
+            return self.net(torch.from_numpy(image).to(self.device)) * {mean}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mean", "fails"),
+    [("torch.ones(3)", True), ("torch.ones(3, device=self.device)", False), ("torch.ones(3).to(self.device)", False)],
+)
+def test_an_object_that_is_no_module_is_told_its_device_by_its_constructor(mean, fails):
+    assert bool(_failing(TOLD.format(mean=mean))) is fails
+
+
+@pytest.mark.parametrize(
+    ("statement", "fails"),
+    [
+        ("return y * torch.ones(3)", True),
+        ("return torch.ones(3) - y", True),
+        ("return x * torch.ones(3)", False),
+        ("return y * 3", False),
+        ("return y * torch.ones(3, device=device)", False),
+    ],
+)
+def test_what_is_moved_and_meets_a_tensor_is_a_tensor(statement, fails):
+    text = f"""
+        def f(items, device):
+            x = items.first()
+            y = x.to(device)
+            {statement}
+    """
+
+    assert bool(_failing(text)) is fails
+
+
+@pytest.mark.parametrize("batches", ["loader", "torch.utils.data.DataLoader(loader, batch_size=4)"])
+@pytest.mark.parametrize(("target", "fails"), [("y", True), ("y.to(device)", False)])
+def test_a_loop_that_moves_a_part_of_its_batch_gets_it_from_the_host(batches, target, fails):
+    text = f"""
+        def train(loader, model, device):
+            for x, y in {batches}:
+                x = x.to(device)
+                loss = nn.functional.cross_entropy(model(x), {target})
+                loss.backward()
+    """
+
+    assert bool(_failing(text)) is fails
+
+
+def test_the_encoding_of_a_tokenizer_is_on_the_host():
+    text = """
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        def answer(name, prompt):
+            tokenizer = AutoTokenizer.from_pretrained(name)
+            model = AutoModelForCausalLM.from_pretrained(name{place}
+            return model.generate(tokenizer(prompt, return_tensors="pt").input_ids)
+    """
+
+    assert _failing(text.replace("{place}", ").cuda()")) != []
+    assert _failing(text.replace("{place}", ', device_map="auto")')) != []
+    assert _failing(text.replace("{place}", ', device_map="auto", load_in_8bit=True)')) == []
+    assert _failing(text.replace("{place}", ")")) == []
+
+
+def test_an_annotation_may_be_an_alias_of_another_file(tmp_path):
+    (tmp_path / "kinds.py").write_text(
+        "import torch\nfrom base import Rows\n\n\nclass Net(torch.nn.Module):\n    pass\n"
+    )
+    (tmp_path / "base.py").write_text("import torch\nRows = torch.LongTensor\n")
+    text = (
+        "import torch\nfrom kinds import Net, Rows\n\n\n"
+        "def f(x: Rows):\n    return x + torch.ones(3)\n\n\n"
+        "def g(thing: Net):\n    return thing(torch.ones(3))\n"
+    )
+    path = str(tmp_path / "lib.py")
+    (tmp_path / "lib.py").write_text(text)
+
+    found = analysis.analyse_library(path, lambda file: Path(file).read_text(), str(tmp_path))
+
+    assert found is not None
+    assert [mismatch.point.span.line for mismatch in found.mismatches] == [6, 10]

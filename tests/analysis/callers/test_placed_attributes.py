@@ -26,3 +26,13 @@ def test_a_base_of_the_file_places_attributes_too():
 def test_constructors_and_methods_without_a_device_place_nothing():
     text = "class A:\n    def __init__(self, device):\n        self.x = 1\n    def f(self):\n        self.y = 1\n"
     assert _placed(text) == set()
+
+
+def test_a_method_that_the_constructor_calls_places_nothing_later():
+    text = "class A:\n    def load(self, device):\n        self.x = make(device)\n"
+    tree = SourceTree("lib.py", text)
+    owner = tree.tree.body[0]
+    assert isinstance(owner, ast.ClassDef)
+
+    assert placed_attributes(owner, tree) == {"x"}
+    assert placed_attributes(owner, tree, builders=[owner.body[0]]) == set()

@@ -30,6 +30,8 @@ def sources(text: str, *optional: str) -> set[str]:
         ("x.size(0)", set()),
         ("len(x)", set()),
         ("torch.zeros(3)", {CREATED}),
+        ("tokenizer(text, return_tensors='pt')", {CREATED}),
+        ("torch.utils.data.DataLoader(items)", {CREATED, "items"}),
         ("torch.zeros(3, device=x.device)", {FOLLOWED}),
         ("torch.zeros(3, device=device)", {CREATED_BY_DEFAULT, "device"}),
         ("torch.zeros(3).to(y)", {"y"}),

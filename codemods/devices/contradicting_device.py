@@ -6,7 +6,8 @@ Checks for hard-coded devices that conflict with the device that the program cho
 - `"cuda:1"` for a value that is used with tensors on the chosen device;
 - `DataParallel(model, device_ids=[1])` for a model on the first accelerator;
 - `.to("cpu")` or `device="cpu"` for a value that is used with tensors on the accelerator;
-- `self.device` in a method that works on another device of its object, `device = self._execution_device`.
+- `self.device` in a method that works on another device of its object, `device = self._execution_device`;
+- `.cuda()` or `"cuda"` in a function that nothing calls, and that has a parameter `device`.
 
 A conflicting default value of a function or class is also reported.
 
@@ -53,7 +54,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemods.devices._working_device import mixed_device_findings
+from codemods.devices._working_device import ignored_device_findings, mixed_device_findings
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.observations import Subscription
@@ -76,6 +77,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     for wrapped, edit in conflicting_device_ids(observations):
         yield _device_ids_finding(wrapped, edit)
     yield from mixed_device_findings(observations, RULE.code, RULE.name)
+    yield from ignored_device_findings(observations, RULE.code, RULE.name)
 
 
 def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:
@@ -191,6 +193,11 @@ RULE = Rule(
             "under the same condition",
             _FLAG + "x = x.cuda()\nprint(model(x))\n",
             _FLAG + "if use_cuda:\n    x = x.cuda()\nprint(model(x))\n",
+        ),
+        Example(
+            "a function that ignores its device",
+            "import torch\n\n\ndef double(x, device):\n    return x.cuda() * torch.tensor(2.0, device=device)\n",
+            "import torch\n\n\ndef double(x, device):\n    return x.to(device) * torch.tensor(2.0, device=device)\n",
         ),
         Example(
             "an input on the CPU of a model on the accelerator",

@@ -28,7 +28,7 @@ from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader, merge_lookups
 from devfix.analysis.torch.releases import named_release
 from devfix.analysis.torch.saved_states import saves_on_cpu
-from devfix.analysis.working_devices import mixed_placements
+from devfix.analysis.working_devices import ignored_devices, mixed_placements
 from devfix.syntax.tree import SourceTree
 
 __all__ = [
@@ -147,7 +147,7 @@ def analyse_library(
     module = program.entry(path)
     if module is not None:
         observations.trees = (module.tree,)
-        for placement in mixed_placements(module.tree):
+        for placement in (*mixed_placements(module.tree), *ignored_devices(module.tree)):
             observations.record(placement)
         observations.offloading = _offloading(program, module, observations, left_out, subscriptions)
     return observations

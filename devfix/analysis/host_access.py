@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from devfix.analysis.callers.own_arguments import is_own_argument
+from devfix.analysis.callers.own_arguments import is_given_argument, is_own_argument
 from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import is_module_class
 from devfix.analysis.domain.objects import BatchPart, Container, Mapping, object_at
@@ -81,7 +81,7 @@ def _runs_on_host(interp: Interpreter, expression: ast.expr, kind: str) -> bool:
     if role(function.node, owner, tree) is Role.HOST:
         return not _is_within_forward(interp)
     if kind == "lengths":
-        return is_own_argument(expression, function.node, owner, tree)
+        return is_given_argument(expression, function.node, owner, tree)
     is_called_by_anyone = activation.parent is not None and activation.parent.function is None
     return (
         is_called_by_anyone

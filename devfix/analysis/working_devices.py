@@ -1,7 +1,8 @@
-"""Objects with two devices, by syntax: where they are, ``self.device``, and where they work.
+"""Placements, by syntax, on another device than the one that a function works on.
 
-The two differ if the modules wait on the CPU for their turn.  A method that works on ``self._execution_device`` and
-places a value on ``self.device`` mixes them.
+An object may have two devices: where it is, ``self.device``, and where it works.  The two differ if the modules wait on
+the CPU for their turn.  A method that works on ``self._execution_device`` and places a value on ``self.device`` mixes
+them.  A function that is told its device, and sends a value to ``cuda`` all the same, mixes them, too.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from collections.abc import Iterator
 from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree, position, walk
 
-__all__ = ["MixedPlacement", "mixed_placements"]
+__all__ = ["IgnoredDevice", "MixedPlacement", "ignored_devices", "mixed_placements"]
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 _OWN = "device"  # the attribute and the local name
+_ACCELERATOR = "cuda"
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,103 @@ class MixedPlacement:
     placed: ast.Attribute
     told: ast.stmt | ast.arg
     attribute: str
+
+
+@dataclass(frozen=True, eq=False)
+class IgnoredDevice:
+    """A placement on the default accelerator in a function that its callers tell which device to work on.
+
+    Attributes:
+        tree: the file.
+        placed: ``x.cuda()``, or the literal ``"cuda"``.
+        told: the parameter ``device``.
+        device: the expression for it: ``device`` or ``self.device``.
+
+    """
+
+    tree: SourceTree
+    placed: ast.Call | ast.Constant
+    told: ast.arg
+    device: str
+
+
+def ignored_devices(tree: SourceTree) -> Iterator[IgnoredDevice]:
+    """Yield the placements of a file that ignore the device which a function, or its object, is told.
+
+    A placement under a condition may depend on the device, and a function that uses ``torch.cuda`` works with CUDA
+    only; neither is yielded.
+    """
+    if _OWN not in tree.text or _ACCELERATOR not in tree.text:
+        return
+    for function in (node for node in tree.nodes if isinstance(node, _Method)):
+        owner = tree.parents.get(function)
+        told, device = _parameter(function), _OWN
+        if told is None and isinstance(owner, ast.ClassDef):
+            told, device = _kept_by(owner), f"self.{_OWN}"
+        if told is None or function.name == _ACCELERATOR or _works_with_cuda(function):
+            continue
+        for node in walk(function):
+            placed = _on_accelerator(node)
+            if placed is not None and not _is_conditional(tree, placed, function):
+                yield IgnoredDevice(tree, placed, told, device)
+
+
+def _parameter(function: _Method) -> ast.arg | None:
+    """Return the parameter ``device``; ``None`` if the function has none, or binds the name again."""
+    if any(isinstance(node, ast.Name) and node.id == _OWN and isinstance(node.ctx, ast.Store) for node in walk(function)):
+        return None
+    arguments = function.args
+    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+    return next((parameter for parameter in parameters if parameter.arg == _OWN), None)
+
+
+def _kept_by(cls: ast.ClassDef) -> ast.arg | None:
+    """Return the parameter of the constructor that is ``self.device``, if nothing else is assigned to it."""
+    constructor = next((each for each in cls.body if isinstance(each, _Method) and each.name == "__init__"), None)
+    kept = [
+        ast.unparse(node.value)
+        for node in walk(cls)
+        if isinstance(node, ast.Assign) and any(ast.unparse(target) == f"self.{_OWN}" for target in node.targets)
+    ]
+    is_kept = kept in ([_OWN], [f"torch.device({_OWN})"])
+    return _parameter(constructor) if constructor is not None and is_kept else None
+
+
+def _works_with_cuda(function: _Method) -> bool:
+    """Return whether a function uses ``torch.cuda``, or asks where a value is: ``is_cuda``."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and (node.attr == "is_cuda" or (node.attr == _ACCELERATOR and getattr(node.value, "id", "") == "torch"))
+        for node in walk(function)
+    )
+
+
+def _on_accelerator(node: ast.AST) -> ast.Call | ast.Constant | None:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="cuda"), args=[], keywords=[]):
+            return node
+        case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Constant(value="cuda") as literal, *_]):
+            return literal
+        case ast.keyword(arg="device", value=ast.Constant(value="cuda") as literal):
+            return literal
+    return None
+
+
+def _is_conditional(tree: SourceTree, node: ast.AST, function: _Method) -> bool:
+    """Return whether a condition that may be about devices, a ``try`` or an inner function decides about a node."""
+    while node is not function:
+        child, node = node, tree.parents[node]
+        if node is not function and isinstance(node, (ast.Try, ast.Lambda, ast.ClassDef, *_METHODS)):
+            return True
+        if isinstance(node, (ast.If, ast.IfExp)) and child is not node.test:
+            test = ast.unparse(node.test).lower()
+            if any(word in test for word in _DEVICE_WORDS):
+                return True
+    return False
+
+
+_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "cpu")
 
 
 def mixed_placements(tree: SourceTree) -> Iterator[MixedPlacement]:

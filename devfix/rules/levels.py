@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from devfix.analysis.observations import DeviceMismatch, HostAccess, Observations
+from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
 
 __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
@@ -121,6 +122,8 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
         found[place] = min(found.get(place, Basis.GUESS), _basis(failing), key=list(Basis).index)
+    for ignored in observations.of(IgnoredDevice):
+        found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
     return found
 
 

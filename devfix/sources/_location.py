@@ -14,8 +14,11 @@ def git_root(path: str) -> str | None:
 
 
 def repository_root(path: str) -> str:
-    """Return the project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its folder."""
-    return git_root(path) or _nearest(path, "pyproject.toml") or _folder(path)
+    """Return the project of ``path``: nearest folder with ``.git``, else with ``pyproject.toml``, else its folder.
+
+    If that folder is a package, the project is the folder from which the package is imported.
+    """
+    return git_root(path) or _nearest(path, "pyproject.toml") or _above_packages(_folder(path))
 
 
 def own_root(folder: str) -> str:
@@ -61,6 +64,13 @@ def _beneath(path: str, folder: str) -> bool:
 def _folder(path: str) -> str:
     absolute = os.path.abspath(path)
     return absolute if os.path.isdir(absolute) else os.path.dirname(absolute)
+
+
+def _above_packages(folder: str) -> str:
+    """Return the nearest folder at or above ``folder`` that is no package."""
+    while os.path.exists(os.path.join(folder, "__init__.py")) and os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _nearest(path: str, name: str) -> str | None:

@@ -14,7 +14,17 @@ from devfix.model import Event, Span
 from devfix.syntax.data_literals import collapse_repeated_literals
 from devfix.syntax.node_caches import node_cache
 
-__all__ = ["SourceTree", "argument_texts", "children", "leaf_conditions", "names_in", "position", "text_of", "walk"]
+__all__ = [
+    "SourceTree",
+    "argument_texts",
+    "called_name",
+    "children",
+    "leaf_conditions",
+    "names_in",
+    "position",
+    "text_of",
+    "walk",
+]
 
 _BLOCKS = ("body", "orelse", "finalbody")
 _Derived = TypeVar("_Derived")
@@ -261,6 +271,11 @@ def _located(node: ast.AST) -> ast.expr:
 
 
 @node_cache(65536)
+def called_name(call: ast.Call) -> str:
+    """Return the last name of what is called; ``""`` if it has none."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 def text_of(node: ast.AST) -> str:
     """Return the normal form of an expression's source (cached)."""
     if isinstance(node, ast.Name):  # most are chains of names, for which `ast.unparse` takes ten times as long

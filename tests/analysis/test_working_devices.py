@@ -1,10 +1,10 @@
-"""Objects with two devices: placements on the one on which their method does not work."""
+"""Placements on another device than the one on which their function works."""
 
 from __future__ import annotations
 
 import pytest
 
-from devfix.analysis.working_devices import mixed_placements
+from devfix.analysis.working_devices import ignored_devices, mixed_placements
 from devfix.syntax.tree import SourceTree
 
 CLASS = """
@@ -90,3 +90,55 @@ def test_a_placement_before_the_device_is_known_is_no_mix():
     text += "        device = self._execution_device\n        return x.to(device)\n"
 
     assert list(mixed_placements(SourceTree("lib.py", text))) == []
+
+
+def _ignored(text: str) -> list[tuple[str, str]]:
+    tree = SourceTree("lib.py", text)
+    return [(tree.source(found.placed), found.device) for found in ignored_devices(tree)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("def f(x, device):\n    return x.cuda()\n", ("x.cuda()", "device"), id="cuda"),
+        pytest.param("def f(x, *, device=None):\n    return x.to('cuda')\n", ("'cuda'", "device"), id="to"),
+        pytest.param("def f(device):\n    return zeros(3, device='cuda')\n", ("'cuda'", "device"), id="factory"),
+        pytest.param("def f(x, device, n):\n    if n:\n        x = x.cuda()\n", ("x.cuda()", "device"), id="number"),
+        pytest.param(
+            "class A:\n    def __init__(self, device):\n        self.device = torch.device(device)\n\n"
+            "    def f(self, x):\n        return x.cuda()\n",
+            ("x.cuda()", "self.device"),
+            id="object",
+        ),
+    ],
+)
+def test_a_function_that_is_told_its_device_ignores_it(text, expected):
+    assert _ignored(text) == [expected]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("def f(x, device):\n    return x.to(device)\n", id="used"),
+        pytest.param("def f(x):\n    return x.cuda()\n", id="told-nothing"),
+        pytest.param("def f(x, device):\n    return x.cuda(device)\n", id="an-index"),
+        pytest.param("def f(x, device):\n    if device != 'cpu':\n        x = x.cuda()\n    return x\n", id="condition"),
+        pytest.param("def f(x, device):\n    return x.cuda() if use_gpu else x\n", id="expression"),
+        pytest.param("def f(x, device):\n    try:\n        return x.cuda()\n    except E:\n        pass\n", id="try"),
+        pytest.param("def f(x, device):\n    device = pick(device)\n    return x.cuda()\n", id="bound-again"),
+        pytest.param("def f(x, device):\n    torch.cuda.synchronize()\n    return x.cuda()\n", id="cuda-only"),
+        pytest.param("def f(x, device):\n    return x.cuda() if x.is_cuda else x\n", id="asks"),
+        pytest.param(
+            "class A:\n    def __init__(self, device):\n        self.device = device\n\n"
+            "    def cuda(self):\n        return self.to('cuda')\n",
+            id="its-own-cuda",
+        ),
+        pytest.param(
+            "class A:\n    def __init__(self, device):\n        self.device = device\n        self.device = pick()\n\n"
+            "    def f(self, x):\n        return x.cuda()\n",
+            id="another-device-later",
+        ),
+    ],
+)
+def test_what_a_device_decides_is_not_ignored(text):
+    assert _ignored(text) == []

@@ -238,8 +238,9 @@ model = AutoModel.from_pretrained("gpt2", device_map="auto")
 inputs = tok("hello", return_tensors="pt").to(model.device)
 out = model(**inputs, labels=inputs["input_ids"])
 out.loss.backward()
+small = AutoModel.from_pretrained("gpt2", device_map="auto", load_in_8bit=True)
 plain = tok("hello", return_tensors="pt")
-print(model(**plain).logits)
+print(small(**plain).logits)
 """,
     "transformers-in-place": TRANSFORMERS
     + """

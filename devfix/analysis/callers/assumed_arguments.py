@@ -161,6 +161,6 @@ def _of_kind(interp: Interpreter, kind: Kind, device: Device, default: Value | N
             return Number(symbol)
         case Kind.TEXT:
             return Text(symbol)
-        case Kind.CALLABLE if default is not None and default != NONE:
-            return default
+        case Kind.CALLABLE if default is not None and not isinstance(default, (Const, Text)):
+            return default  # a name for a table stands for what the caller finds there
     return Unknown(symbol)

@@ -15,11 +15,10 @@ from devfix.analysis.callers.value_sources import (
     SourceCollector,
     built_here,
     called,
-    called_name,
     is_factory,
 )
 from devfix.analysis.domain.records import dataclass
-from devfix.syntax.tree import SourceTree, children, position, walk
+from devfix.syntax.tree import SourceTree, called_name, children, position, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
 

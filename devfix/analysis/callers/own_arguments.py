@@ -11,9 +11,9 @@ import ast
 from devfix.analysis.callers.arguments import UNKNOWN, Argument, Evidence, Kind
 from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.callers.kinds import argument_kinds
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, called_name, walk
 
-__all__ = ["is_own_argument"]
+__all__ = ["is_given_argument", "is_own_argument"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -23,6 +23,20 @@ def is_own_argument(expression: ast.expr, function: _Function, owner: ast.ClassD
     roots = _roots(expression, function, tree)
     kinds = argument_kinds(function, owner, tree)
     return bool(roots) and not any(_is_declared(kinds.get(name, UNKNOWN)) for name in roots or ())
+
+
+def is_given_argument(expression: ast.expr, function: _Function, owner: ast.ClassDef | None, tree: SourceTree) -> bool:
+    """Return whether an expression is an own argument that is passed on, and not computed from what a tensor holds.
+
+    Lengths that a caller gives are where it needs them; those that ``tokens.ne(0).sum(1)`` counts are where the tokens
+    are.
+    """
+    if not is_own_argument(expression, function, owner, tree):
+        return False
+    parts = (node for each in _made_of(expression, function) for node in walk(each))
+    return not any(
+        isinstance(node, ast.Compare) or (isinstance(node, ast.Call) and called_name(node) in _COUNTS) for node in parts
+    )
 
 
 def _is_declared(argument: Argument) -> bool:
@@ -50,6 +64,17 @@ def _roots(expression: ast.expr, function: _Function, tree: SourceTree) -> set[s
     return seen & arguments
 
 
+def _made_of(expression: ast.expr, function: _Function) -> list[ast.expr]:
+    """Return an expression, and those that the local names in it are bound to."""
+    values, found, seen = _values(function), [expression], set[str]()
+    for each in found:
+        for node in walk(each):
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                found += values.get(node.id, ())
+    return found
+
+
 def _values(function: _Function) -> dict[str, list[ast.expr]]:
     """Return what the local names of a function are made of."""
     found: dict[str, list[ast.expr]] = {}
@@ -64,4 +89,6 @@ def _values(function: _Function) -> dict[str, list[ast.expr]]:
     return found
 
 
+# Methods and functions that count what a tensor holds
+_COUNTS = frozenset("sum count_nonzero ne eq gt ge lt le argmax argmin cumsum nonzero".split())
 _BUILTINS = frozenset("list tuple len range enumerate zip map float int sum min max sorted reversed isinstance".split())

@@ -10,7 +10,7 @@ from devfix.analysis.callers.file_names import FileNames
 from devfix.analysis.torch.data import LOADER
 from devfix.analysis.torch.factories import OVERLAYS
 from devfix.models.index import Model, built_in, has_weights, lookup
-from devfix.syntax.tree import children
+from devfix.syntax.tree import called_name, children
 
 __all__ = [
     "BUILT",
@@ -23,7 +23,6 @@ __all__ = [
     "SourceCollector",
     "built_here",
     "called",
-    "called_name",
     "is_factory",
 ]
 
@@ -212,11 +211,6 @@ def called(sources: Iterable[str]) -> set[str]:
 def built_here(sources: Iterable[str]) -> set[str]:
     """Return the sources of a called value that are modules, built where they are called."""
     return {source for source in sources if source == CREATED or source.startswith("()")}
-
-
-def called_name(call: ast.Call) -> str:
-    """Return the last name of what is called; ``""`` if it has none."""
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def is_factory(name: str) -> bool:

@@ -494,3 +494,18 @@ def test_an_annotation_may_be_an_alias_of_another_file(tmp_path):
 
     assert found is not None
     assert [mismatch.point.span.line for mismatch in found.mismatches] == [6, 10]
+
+
+def test_a_default_that_names_a_class_stands_for_the_class():
+    text = """
+        class Net(nn.Module):
+            def __init__(self, kind="lstm"):
+                super().__init__()
+                self.layer = nn.Linear(3, 3)
+                self.rest = kind(3, 3)
+
+            def forward(self, x):
+                return self.layer(x) + torch.ones(3)
+    """
+
+    assert _failing(text) == ["return self.layer(x) + torch.ones(3)"]

@@ -6,20 +6,20 @@ import ast
 
 import pytest
 
-from devfix.analysis.callers.own_arguments import is_own_argument
+from devfix.analysis.callers.own_arguments import is_given_argument, is_own_argument
 from devfix.syntax.tree import SourceTree
 
 HEADER = "import numpy as np\nimport torch\nfrom torch import Tensor\nfrom lib import encode\n\n"
 
 
-def own(text):
+def own(text, test=is_own_argument):
     """Return whether what the last line returns is made of the function's own arguments."""
     tree = SourceTree("lib.py", HEADER + text)
     function = tree.tree.body[-1]
     assert isinstance(function, ast.FunctionDef)
     returned = function.body[-1]
     assert isinstance(returned, ast.Return)
-    return is_own_argument(returned.value, function, None, tree)
+    return test(returned.value, function, None, tree)
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,16 @@ def test_what_is_made_of_arguments_alone_is_theirs(text):
 )
 def test_anything_else_is_not(text):
     assert not own(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "given"),
+    [
+        ("def f(lengths):\n    return lengths", True),
+        ("def f(lengths, order):\n    return lengths[order].tolist()", True),
+        ("def f(x):\n    return x.ne(0).sum(1)", False),
+        ("def f(x):\n    mask = x != 0\n    n = torch.sum(mask, dim=1)\n    return n", False),
+    ],
+)
+def test_what_is_counted_is_not_given(text, given):
+    assert own(text, is_given_argument) is given

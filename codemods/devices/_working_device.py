@@ -37,6 +37,7 @@ def ignored_device_findings(observations: Observations, code: str, name: str) ->
         tree, placed = found.tree, found.placed
         span = tree.span(placed)
         text = ast.unparse(placed)
+        shown = text if len(text) <= _LONGEST else "cuda"
         code_after = (
             f"{tree.source(placed.func.value)}.to({found.device})"
             if isinstance(placed, ast.Call) and isinstance(placed.func, ast.Attribute)
@@ -48,7 +49,7 @@ def ignored_device_findings(observations: Observations, code: str, name: str) ->
             Severity.ERROR,
             tree.path,
             span,
-            f"`{text if len(text) <= _LONGEST else 'cuda'}` hard-codes a device, although callers pass `{found.told.arg}`",
+            f"`{shown}` hard-codes a device, although callers pass `{found.told.arg}`",
             (
                 tree.event("created", found.told, "the device on which the function works"),
                 tree.event("moved", placed, "placed on a hard-coded device here"),

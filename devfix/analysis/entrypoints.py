@@ -20,18 +20,26 @@ from enum import IntEnum
 
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["can_matter", "has_main_guard", "starts_program"]
+__all__ = ["can_matter", "computes_with_torch", "has_main_guard", "starts_program"]
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _CALL = re.compile(rb"^[^\W\d][\w.]*\(", re.MULTILINE)
+_LIBRARIES = re.compile(
+    r"torch|\b(?:accelerate|diffusers|timm|transformers)\b|\.cuda\("
+)  # they bring PyTorch with them
 _CUDA = re.compile(rb"[\"']cuda(?::\d+)?[\"']")
 
 
 def can_matter(raw: bytes) -> bool:
     """Return whether a file mentions torch or CUDA, or may start a program that imports a file that does."""
-    if b"torch" in raw or b".cuda(" in raw or _CUDA.search(raw) is not None:
+    if computes_with_torch(raw.decode("utf-8", "replace")) or _CUDA.search(raw) is not None:
         return True
     return (b"__main__" in raw or _CALL.search(raw) is not None) and _IMPORT.search(raw) is not None
+
+
+def computes_with_torch(text: str) -> bool:
+    """Return whether a file mentions PyTorch, or a library of models on top of it."""
+    return _LIBRARIES.search(text) is not None
 
 
 def starts_program(tree: SourceTree, is_local: Callable[[str], bool]) -> bool:
@@ -44,7 +52,7 @@ def starts_program(tree: SourceTree, is_local: Callable[[str], bool]) -> bool:
     """
     if has_main_guard(tree):
         return True
-    external = _Kind.CODE if "torch" in tree.text else _Kind.PLAIN
+    external = _Kind.CODE if computes_with_torch(tree.text) else _Kind.PLAIN
     try:
         _TopLevel(is_local, external).execute(tree.tree.body)
     except _Computes:

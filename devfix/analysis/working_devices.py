@@ -79,7 +79,9 @@ def ignored_devices(tree: SourceTree) -> Iterator[IgnoredDevice]:
 
 def _parameter(function: _Method) -> ast.arg | None:
     """Return the parameter ``device``; ``None`` if the function has none, or binds the name again."""
-    if any(isinstance(node, ast.Name) and node.id == _OWN and isinstance(node.ctx, ast.Store) for node in walk(function)):
+    if any(
+        isinstance(node, ast.Name) and node.id == _OWN and isinstance(node.ctx, ast.Store) for node in walk(function)
+    ):
         return None
     arguments = function.args
     parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)

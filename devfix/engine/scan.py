@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.entrypoints import can_matter, has_main_guard, starts_program
+from devfix.analysis.entrypoints import can_matter, computes_with_torch, has_main_guard, starts_program
 from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.analysis.torch.releases import named_release
@@ -270,7 +270,7 @@ def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups)
 
     Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
     """
-    if "torch" not in tree.text and ".cuda(" not in tree.text and not asks_for_more(space.settings):
+    if not computes_with_torch(tree.text) and not asks_for_more(space.settings):
         return False  # it can only name a device
     program = Program(space.text, space.root(path))
     is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")

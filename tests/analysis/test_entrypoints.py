@@ -29,6 +29,11 @@ PROGRAMS = {
         a = torch.rand(3, device="cuda")
         c = a + torch.rand(3)
         """,
+    "a library of models": """
+        from transformers import AutoModel, AutoTokenizer
+        net = AutoModel.from_pretrained("net", device_map="cuda")
+        print(net(AutoTokenizer.from_pretrained("net")("text", return_tensors="pt").input_ids))
+        """,
     "one expression": "import torch\ntorch.rand(3, device='cuda') + torch.rand(3)\n",
     "one tensor that NumPy reads": "import torch\na = torch.rand(3, device='cuda')\nb = a.numpy()\n",
     "a model is called": """

@@ -122,7 +122,9 @@ def test_a_function_that_is_told_its_device_ignores_it(text, expected):
         pytest.param("def f(x, device):\n    return x.to(device)\n", id="used"),
         pytest.param("def f(x):\n    return x.cuda()\n", id="told-nothing"),
         pytest.param("def f(x, device):\n    return x.cuda(device)\n", id="an-index"),
-        pytest.param("def f(x, device):\n    if device != 'cpu':\n        x = x.cuda()\n    return x\n", id="condition"),
+        pytest.param(
+            "def f(x, device):\n    if device != 'cpu':\n        x = x.cuda()\n    return x\n", id="condition"
+        ),
         pytest.param("def f(x, device):\n    return x.cuda() if use_gpu else x\n", id="expression"),
         pytest.param("def f(x, device):\n    try:\n        return x.cuda()\n    except E:\n        pass\n", id="try"),
         pytest.param("def f(x, device):\n    device = pick(device)\n    return x.cuda()\n", id="bound-again"),

@@ -186,6 +186,46 @@ def step(engine, batch):
 Engine(step).run(loader, max_epochs=2)
 create_supervised_trainer(model, optimizer, nn.CrossEntropyLoss(), device=device).run(loader)
 """,
+    "deepspeed-inference": DATA
+    + """
+import deepspeed
+
+net = deepspeed.init_inference(model=nn.Linear(4, 2), dtype=torch.half).module
+for x, y in loader:
+    print(net(x.cuda()).mean())
+""",
+    "diffusers-configuration": DATA
+    + """
+from diffusers.configuration_utils import FrozenDict
+
+net = nn.Linear(4, 2).cuda()
+optimizer = torch.optim.Adam(net.parameters())
+net._internal_dict = FrozenDict({"sample_size": 64})
+for x, y in loader:
+    F.cross_entropy(net(x.cuda()), y.cuda()).backward()
+    optimizer.step()
+""",
+    "input-of-a-wrapped-layer": DATA
+    + """
+class Catcher(nn.Module):
+    def __init__(self, module, kept):
+        super().__init__()
+        self.module, self.kept = module, kept
+
+    def forward(self, x):
+        self.kept.append(x)
+        raise ValueError
+
+net = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4), nn.Linear(4, 4))
+kept = []
+first = net[0].cuda()
+net[0] = Catcher(first, kept)
+for x, y in loader:
+    try:
+        net(x.cuda())
+    except ValueError:
+        pass
+""",
     "deepspeed": DATA
     + """
 import deepspeed
@@ -241,6 +281,27 @@ out.loss.backward()
 small = AutoModel.from_pretrained("gpt2", device_map="auto", load_in_8bit=True)
 plain = tok("hello", return_tensors="pt")
 print(small(**plain).logits)
+""",
+    "transformers-own-class": TRANSFORMERS
+    + """
+from transformers import LlamaForCausalLM
+
+class Net(LlamaForCausalLM):
+    def __init__(self, config, **kwargs):
+        super().__init__(config)
+        self.head = nn.Linear(4, 2)
+
+    def score(self, x):
+        return self.head(x)
+
+options = {}
+four_bit = bool(torch.rand(1) > 0.5)
+if four_bit:
+    options.update({"load_in_4bit": True})
+net = Net.from_pretrained("net", **options)
+if not four_bit:
+    net = net.cuda()
+print(net.score(torch.ones(3, 4).cuda()))
 """,
     "transformers-in-place": TRANSFORMERS
     + """

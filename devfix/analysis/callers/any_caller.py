@@ -221,9 +221,9 @@ class _AnyCaller:
             return
         builders = self._interp.visited - before
         self._place(cls, instance, builders)
-        if not self._interp.alive:
+        built = self._interp.state
+        if built is None:
             return
-        built = self._interp.now
         if object_at(self._interp, instance, FrameworkInstance) is not None:
             self._guarded(built, cls.node, self._run_as_framework, instance)
         for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):

@@ -14,7 +14,6 @@ from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
-    NONE,
     Const,
     Device,
     DeviceValue,

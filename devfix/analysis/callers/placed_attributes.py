@@ -41,9 +41,7 @@ def forget_placed(interp: Interpreter, cls: ClassValue, instance: Pointer, build
                 modules.forget_device(interp, value)
 
 
-def placed_attributes(
-    owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST] = ()
-) -> frozenset[str]:
+def placed_attributes(owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST] = ()) -> frozenset[str]:
     """Return the attributes that methods with a device argument set, constructors and what they call aside."""
     found: set[str] = set()
     for cls, method in _methods(owner, tree, builders):
@@ -55,7 +53,7 @@ def placed_attributes(
 
 
 def _moved_attributes(owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST]) -> frozenset[str]:
-    """Return the attributes that methods move, constructors and what they call aside: ``self.model.to(self.device)``."""
+    """Return the attributes that methods move, those that build it aside: ``self.model.to(self.device)``."""
     found: set[str] = set()
     for _, method in _methods(owner, tree, builders):
         for node in walk(method):

@@ -6,10 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
+from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     NONE,
+    UNKNOWN,
     UNKNOWN_DEVICE,
     UNNAMED,
     Const,
@@ -35,6 +37,7 @@ __all__ = [
     "MOVE_METHODS",
     "device_argument",
     "device_by_symbol",
+    "device_map_target",
     "move_method_target",
     "named_device",
     "selects_device",
@@ -50,6 +53,8 @@ _SELECT_DEVICES = frozenset(
     "args opt opts options cfg config conf hparams settings flags accelerator fabric trainer runner engine state env "
     "self model module".split()
 )
+# Values of `device_map` that fill the accelerators one after the other
+_STRATEGIES = frozenset({"auto", "balanced", "balanced_low_0", "sequential"})
 # Methods named after their target device.
 MOVE_METHODS = {
     "cuda": ACCELERATOR,
@@ -178,3 +183,25 @@ def type_target(value: Value) -> Device | None:
     if name.endswith("Tensor"):
         return ACCELERATOR if ".cuda." in name else CPU
     return UNKNOWN_DEVICE
+
+
+def device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None:
+    """Return the target device of ``from_pretrained``: ``device_map="cuda"`` moves the model, ``"auto"`` fills devices.
+
+    On one accelerator, ``"auto"`` moves the model as a whole, and its inputs stay where they are; only a model that is
+    split, or quantized, moves its inputs (``dispatch_model`` of accelerate 0.21 and later).
+
+    https://huggingface.co/docs/accelerate/concept_guides/big_model_inference
+    """
+    if {"load_in_8bit", "load_in_4bit", "quantization_config", "**"} & set(keywords):
+        return UNKNOWN_DEVICE
+    device_map = keywords.get("device_map", NONE)
+    if isinstance(device_map, Pointer):
+        mapping = object_at(interp, device_map, Mapping)
+        device_map = mapping.fields.get("", UNKNOWN) if mapping is not None and len(mapping.fields) == 1 else UNKNOWN
+    if device_map == NONE:
+        return None
+    if isinstance(device_map, Const) and device_map.value in _STRATEGIES:
+        return UNKNOWN_DEVICE if interp.scenario.multi_accelerator else interp.scenario.best_device
+    names_device = isinstance(device_map, (DeviceValue, Const, Number))
+    return ACCELERATOR if names_device and named_device(interp, device_map) == ACCELERATOR else UNKNOWN_DEVICE

@@ -180,7 +180,7 @@ def check_same_device(
                 (accelerator if device == ACCELERATOR else cpu).append(operand)
                 for other_device, other_operand in other.alternatives:
                     (accelerator if other_device == ACCELERATOR else cpu).append(other_operand)
-    if cpu and accelerator and not (opaque and _is_sent_to_cpu(interp, cpu)) and not _is_declined(interp):
+    if cpu and accelerator and not _is_meant(interp, cpu, opaque):
         point = interp.point(node)
         takes_numbers = (
             allow_cpu_scalars
@@ -206,10 +206,32 @@ def check_same_device(
     return _result(operands)
 
 
+def _is_meant(interp: Interpreter, cpu: list[Operand], opaque: bool) -> bool:
+    """Return whether operands are on different devices on purpose, or never meet."""
+    return (opaque and _is_sent_to_cpu(interp, cpu)) or _is_declined(interp) or _is_cut_short(interp)
+
+
 def _is_declined(interp: Interpreter) -> bool:
     """Return whether the path uses no accelerator: what is on the CPU is right there, and what is not is elsewhere."""
     scenario = interp.scenario
     return not (scenario.no_accelerator or scenario.multi_accelerator) and declines_accelerator(interp.now)
+
+
+def _is_cut_short(interp: Interpreter) -> bool:
+    """Return whether a call whose result nobody uses leads here, and its exceptions are ignored.
+
+    Such a call is made for what happens before it fails: a wrapped layer keeps its input, and raises.
+    """
+    activation = interp.activation
+    while activation is not None:
+        stmt = activation.stmt
+        parent = activation.module.tree.parents.get(stmt) if isinstance(stmt, ast.Expr) else None
+        if isinstance(parent, ast.Try) and stmt in parent.body and parent.handlers:
+            handled = [each for handler in parent.handlers for each in handler.body]
+            if all(isinstance(each, ast.Pass) for each in handled):
+                return True
+        activation = activation.parent
+    return False
 
 
 def _is_moved_on_condition(interp: Interpreter, found: DeviceMismatch) -> bool:

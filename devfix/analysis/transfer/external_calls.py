@@ -13,13 +13,10 @@ from devfix.analysis import overlays
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.objects import Mapping, module_at, object_at
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
-    UNKNOWN_DEVICE,
     Const,
-    Device,
     DeviceValue,
     IterableOf,
     Keywords,
@@ -50,7 +47,7 @@ from devfix.analysis.torch import (
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.schedulers import ScalerObject, SchedulerObject
 from devfix.analysis.transfer import iteration, modelled_calls
-from devfix.analysis.transfer.device_arguments import named_device
+from devfix.analysis.transfer.device_arguments import device_map_target
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.index import lookup
 
@@ -75,7 +72,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     if name.endswith((".from_pretrained", ".from_config")) and model is None:
         owner = name.split(".")[-2]
         if any(word in owner for word in _MODEL_WORDS) and not any(word in owner for word in _OTHER_WORDS):
-            device = _device_map_target(interp, keywords)
+            device = device_map_target(interp, keywords)
             return library_modules.opaque_module(interp, name, node, device)
         if name.startswith("transformers."):
             return interp.new(TokenizerObject(name, allocated_at=interp.point(node)))
@@ -125,31 +122,6 @@ def call_reader(
     is_method = any(parameter.name == "self" for parameter in model.signatures[0].parameters)
     result = modelled_calls.call_modelled(interp, model, args, keywords, node, receiver if is_method else None)
     return UNKNOWN if result is None else result
-
-
-def _device_map_target(interp: Interpreter, keywords: Keywords) -> Device | None:
-    """Return the target device of ``from_pretrained``: ``device_map="cuda"`` moves the model, ``"auto"`` fills devices.
-
-    On one accelerator, ``"auto"`` moves the model as a whole, and its inputs stay where they are; only a model that is
-    split, or quantized, moves its inputs (``dispatch_model`` of accelerate 0.21 and later).
-
-    https://huggingface.co/docs/accelerate/concept_guides/big_model_inference
-    """
-    if {"load_in_8bit", "load_in_4bit", "quantization_config", "**"} & set(keywords):
-        return UNKNOWN_DEVICE
-    device_map = keywords.get("device_map", NONE)
-    if isinstance(device_map, Pointer):
-        mapping = object_at(interp, device_map, Mapping)
-        device_map = mapping.fields.get("", UNKNOWN) if mapping is not None and len(mapping.fields) == 1 else UNKNOWN
-    if device_map == NONE:
-        return None
-    if isinstance(device_map, Const) and device_map.value in _STRATEGIES:
-        return UNKNOWN_DEVICE if interp.scenario.multi_accelerator else interp.scenario.best_device
-    names_device = isinstance(device_map, (DeviceValue, Const, Number))
-    return ACCELERATOR if names_device and named_device(interp, device_map) == ACCELERATOR else UNKNOWN_DEVICE
-
-
-_STRATEGIES = frozenset({"auto", "balanced", "balanced_low_0", "sequential"})
 
 
 def may_move_arguments(name: str) -> bool:

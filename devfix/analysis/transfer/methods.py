@@ -36,6 +36,7 @@ from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import data, library_modules, module_objects, modules
 from devfix.analysis.torch.tensor_methods import tensor_method
 from devfix.analysis.transfer import instantiation
+from devfix.analysis.transfer.device_arguments import device_map_target
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -110,8 +111,10 @@ def _class_method(
         return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE
     if classes.is_module_class(interp, cls) and name.startswith(("from_", "load_from_")):
         names = classes.external_bases(cls)
-        if "device_map" in keywords or any(classes.is_managed(base) for base in names):
-            pointer = module_objects.make(interp, names[0] if names else "", node, UNKNOWN_DEVICE)
+        is_managed = any(classes.is_managed(base) for base in names)
+        placed = UNKNOWN_DEVICE if is_managed else device_map_target(interp, keywords)
+        if placed is not None:
+            pointer = module_objects.make(interp, names[0] if names else "", node, placed)
             interp.now.update(pointer, cls=cls)
             return pointer
         return instantiation.instantiate_with_options(interp, cls, keywords, node)

@@ -120,7 +120,15 @@ def names_several_accelerators(trees: Sequence[SourceTree]) -> bool:
 # --- hard-coded devices ---------------------------------------------------------------------------------------------
 _LOAD_FUNCTIONS = ("torch.load", "load_file")
 _ACCELERATOR_NAMES = ("cuda", "cuda:0")
-_CURRENT_DEVICE_SETTINGS = ("set_device(", "CUDA_VISIBLE_DEVICES", "cuda.device(")
+# Among them, launchers that select the accelerator of each process, https://deepspeed.readthedocs.io/en/latest/initialize.html
+_CURRENT_DEVICE_SETTINGS = (
+    "set_device(",
+    "CUDA_VISIBLE_DEVICES",
+    "cuda.device(",
+    "deepspeed.initialize(",
+    "deepspeed.init_distributed(",
+    "Accelerator(",
+)
 
 
 def device_argument_of(call: ast.Call) -> ast.expr | None:

@@ -118,6 +118,22 @@ net(torch.ones(3).cuda())
     assert [r.finding.span.line for r in outcome.resolutions] == [program.count("\n")]
 
 
+def test_a_model_that_a_framework_keeps_on_the_cpu_is_no_hard_coded_device(tmp_path):
+    program = """\
+import torch
+from accelerate import Accelerator
+from torch import nn
+
+net = Accelerator(cpu=True).prepare(nn.Linear(3, 3))
+net(torch.ones(3).cuda())
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert outcome.problems == ()
+    assert outcome.resolutions == ()
+
+
 def test_a_method_places_values_where_it_works(tmp_path, before_and_after):
     before, after = before_and_after(
         """

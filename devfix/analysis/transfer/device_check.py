@@ -31,7 +31,7 @@ from devfix.analysis.observations.execution import OperandsCompared
 from devfix.analysis.scopes import condition_of
 from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.transfer.placeholders import is_placeholder
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import names_in, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -218,7 +218,7 @@ def _is_declined(interp: Interpreter) -> bool:
 
 
 def _is_cut_short(interp: Interpreter) -> bool:
-    """Return whether a call whose result nobody uses leads here, and its exceptions are ignored.
+    """Return whether a call whose result nobody uses leads here, and is expected to raise an error of its own.
 
     Such a call is made for what happens before it fails: a wrapped layer keeps its input, and raises.
     """
@@ -226,12 +226,23 @@ def _is_cut_short(interp: Interpreter) -> bool:
     while activation is not None:
         stmt = activation.stmt
         parent = activation.module.tree.parents.get(stmt) if isinstance(stmt, ast.Expr) else None
-        if isinstance(parent, ast.Try) and stmt in parent.body and parent.handlers:
-            handled = [each for handler in parent.handlers for each in handler.body]
-            if all(isinstance(each, ast.Pass) for each in handled):
-                return True
+        if isinstance(parent, ast.Try) and stmt in parent.body and any(map(_is_expected, parent.handlers)):
+            return True
         activation = activation.parent
     return False
+
+
+def _is_expected(handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler ignores an error that only the program's own code raises."""
+    is_ignored = all(isinstance(stmt, ast.Pass) for stmt in handler.body)
+    return is_ignored and handler.type is not None and _OTHER_ERRORS.isdisjoint(names_in(handler.type))
+
+
+# Errors that Python, the user or PyTorch raises
+_OTHER_ERRORS = frozenset(
+    "BaseException Exception RuntimeError KeyboardInterrupt SystemExit OSError IOError EOFError FileNotFoundError "
+    "ImportError ModuleNotFoundError StopIteration AttributeError KeyError TypeError".split()
+)
 
 
 def _is_moved_on_condition(interp: Interpreter, found: DeviceMismatch) -> bool:

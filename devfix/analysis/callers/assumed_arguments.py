@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.annotations import annotation_kind
 from devfix.analysis.callers.arguments import UNKNOWN, Argument, Evidence, Kind
-from devfix.analysis.callers.imported_names import names_with_imports
+from devfix.analysis.callers.file_names import names_with_imports
 from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (

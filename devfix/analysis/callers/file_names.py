@@ -6,12 +6,16 @@ import ast
 from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import NO_MODULES
 from devfix.models.index import is_module
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["FileNames", "names_of"]
+if TYPE_CHECKING:
+    from devfix.analysis.program import Program, PythonModule
+
+__all__ = ["FileNames", "names_of", "names_with_imports"]
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -200,3 +204,15 @@ class FileNames:
 def names_of(tree: SourceTree) -> FileNames:
     """Return the names of a file (cached)."""
     return tree.derived(FileNames)
+
+
+def names_with_imports(program: Program, module: PythonModule) -> FileNames:
+    """Return the names of a module, together with those of the project's files that it imports from."""
+
+    def other_file(full: str) -> tuple[FileNames, str] | None:
+        level = len(full) - len(full.lstrip("."))
+        source, _, name = full[level:].rpartition(".")
+        found = program.find(source, module, level)
+        return (names_with_imports(program, found), name) if found is not None else None
+
+    return names_of(module.tree).linked(other_file)

@@ -509,3 +509,23 @@ def test_a_default_that_names_a_class_stands_for_the_class():
     """
 
     assert _failing(text) == ["return self.layer(x) + torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fails"), [("", True), ("args=None", True), ("cfg", True), ("path", False), ("x, y", False)]
+)
+def test_a_function_that_needs_no_arguments_may_start_a_program(arguments, fails):
+    text = f"""
+        class Trainer:
+            def __init__(self, net):
+                self.device = torch.device("cuda")
+                self.net = net
+
+            def fit(self, x):
+                return self.net(x.to(self.device))
+
+        def main({arguments}):
+            Trainer(nn.Linear(3, 3)).fit(torch.ones(3))
+    """
+
+    assert bool(_failing(text)) is fails

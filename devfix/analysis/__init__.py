@@ -147,7 +147,8 @@ def analyse_library(
     module = program.entry(path)
     if module is not None:
         observations.trees = (module.tree,)
-        for placement in (*mixed_placements(module.tree), *ignored_devices(module.tree)):
+        called = {line for file, line in left_out if file == os.path.abspath(path)}
+        for placement in (*mixed_placements(module.tree), *ignored_devices(module.tree, called)):
             observations.record(placement)
         observations.offloading = _offloading(program, module, observations, left_out, subscriptions)
     return observations

@@ -8,8 +8,9 @@ them.  A function that is told its device, and sends a value to ``cuda`` all the
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
+from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.records import dataclass
 from devfix.syntax.tree import SourceTree, position, walk
 
@@ -56,20 +57,23 @@ class IgnoredDevice:
     device: str
 
 
-def ignored_devices(tree: SourceTree) -> Iterator[IgnoredDevice]:
+def ignored_devices(tree: SourceTree, left_out: Collection[int] = ()) -> Iterator[IgnoredDevice]:
     """Yield the placements of a file that ignore the device which a function, or its object, is told.
 
     A placement under a condition may depend on the device, and a function that uses ``torch.cuda`` works with CUDA
-    only; neither is yielded.
+    only; neither is yielded.  ``left_out`` are the lines of functions that programs call, which show what happens.
     """
     if _OWN not in tree.text or _ACCELERATOR not in tree.text:
         return
     for function in (node for node in tree.nodes if isinstance(node, _Method)):
-        owner = tree.parents.get(function)
+        parent = tree.parents.get(function)
+        owner = parent if isinstance(parent, ast.ClassDef) else None
         told, device = _parameter(function), _OWN
-        if told is None and isinstance(owner, ast.ClassDef):
+        if told is None and owner is not None:
             told, device = _kept_by(owner), f"self.{_OWN}"
         if told is None or function.name == _ACCELERATOR or _works_with_cuda(function):
+            continue
+        if function.lineno in left_out or role(function, owner, tree) is Role.TEST:
             continue
         for node in walk(function):
             placed = _on_accelerator(node)
@@ -78,14 +82,21 @@ def ignored_devices(tree: SourceTree) -> Iterator[IgnoredDevice]:
 
 
 def _parameter(function: _Method) -> ast.arg | None:
-    """Return the parameter ``device``; ``None`` if the function has none, or binds the name again."""
-    if any(
-        isinstance(node, ast.Name) and node.id == _OWN and isinstance(node.ctx, ast.Store) for node in walk(function)
-    ):
+    """Return the parameter ``device``; ``None`` if the function has none, or binds the name again.
+
+    Nor is a parameter returned that callers may leave out without naming an accelerator (``device=None``,
+    ``device="cpu"``): an edit that follows it would change what they get.
+    """
+    names = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == _OWN]
+    if any(isinstance(name.ctx, ast.Store) for name in names):
         return None
-    arguments = function.args
-    parameters = (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    return next((parameter for parameter in parameters if parameter.arg == _OWN), None)
+    spec = function.args
+    positional = [*spec.posonlyargs, *spec.args]
+    defaults = [*[None] * (len(positional) - len(spec.defaults)), *spec.defaults, *spec.kw_defaults]
+    for parameter, default in zip([*positional, *spec.kwonlyargs], defaults, strict=True):
+        if parameter.arg == _OWN:
+            return None if isinstance(default, ast.Constant) and default.value in (None, "cpu") else parameter
+    return None
 
 
 def _kept_by(cls: ast.ClassDef) -> ast.arg | None:
@@ -124,7 +135,7 @@ def _is_conditional(tree: SourceTree, node: ast.AST, function: _Method) -> bool:
     """Return whether a condition that may be about devices, a ``try`` or an inner function decides about a node."""
     while node is not function:
         child, node = node, tree.parents[node]
-        if node is not function and isinstance(node, (ast.Try, ast.Lambda, ast.ClassDef, *_METHODS)):
+        if node is not function and isinstance(node, _Method | ast.Try | ast.Lambda | ast.ClassDef):
             return True
         if isinstance(node, (ast.If, ast.IfExp)) and child is not node.test:
             test = ast.unparse(node.test).lower()
@@ -133,7 +144,6 @@ def _is_conditional(tree: SourceTree, node: ast.AST, function: _Method) -> bool:
     return False
 
 
-_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "cpu")
 
 

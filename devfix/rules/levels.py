@@ -58,7 +58,6 @@ LIBRARIES = (
 #: Rules whose errors in programs are latent on one of several paths; a run can confirm them.  DEV202 goes with DEV101
 #: and DEV102, whose evidence is the same: of the 23, one is true.
 PROGRAMS = (
-    Row("DEV100", Basis.SOME_PATH, 0, 29),
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV202", Basis.SOME_PATH, 0, 3),

@@ -270,12 +270,12 @@ def _located(node: ast.AST) -> ast.expr:
     return cast("ast.expr", node)
 
 
-@node_cache(65536)
 def called_name(call: ast.Call) -> str:
     """Return the last name of what is called; ``""`` if it has none."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
+@node_cache(65536)
 def text_of(node: ast.AST) -> str:
     """Return the normal form of an expression's source (cached)."""
     if isinstance(node, ast.Name):  # most are chains of names, for which `ast.unparse` takes ten times as long

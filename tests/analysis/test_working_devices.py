@@ -101,7 +101,7 @@ def _ignored(text: str) -> list[tuple[str, str]]:
     ("text", "expected"),
     [
         pytest.param("def f(x, device):\n    return x.cuda()\n", ("x.cuda()", "device"), id="cuda"),
-        pytest.param("def f(x, *, device=None):\n    return x.to('cuda')\n", ("'cuda'", "device"), id="to"),
+        pytest.param("def f(x, *, device='cuda'):\n    return x.to('cuda')\n", ("'cuda'", "device"), id="to"),
         pytest.param("def f(device):\n    return zeros(3, device='cuda')\n", ("'cuda'", "device"), id="factory"),
         pytest.param("def f(x, device, n):\n    if n:\n        x = x.cuda()\n", ("x.cuda()", "device"), id="number"),
         pytest.param(
@@ -121,6 +121,9 @@ def test_a_function_that_is_told_its_device_ignores_it(text, expected):
     [
         pytest.param("def f(x, device):\n    return x.to(device)\n", id="used"),
         pytest.param("def f(x):\n    return x.cuda()\n", id="told-nothing"),
+        pytest.param("def f(x, device=None):\n    return x.cuda()\n", id="told-nothing-by-default"),
+        pytest.param("def f(x, *, device='cpu'):\n    return x.cuda()\n", id="the-cpu-by-default"),
+        pytest.param("def test_f(x, device):\n    return x.cuda()\n", id="test"),
         pytest.param("def f(x, device):\n    return x.cuda(device)\n", id="an-index"),
         pytest.param(
             "def f(x, device):\n    if device != 'cpu':\n        x = x.cuda()\n    return x\n", id="condition"
@@ -144,3 +147,9 @@ def test_a_function_that_is_told_its_device_ignores_it(text, expected):
 )
 def test_what_a_device_decides_is_not_ignored(text):
     assert _ignored(text) == []
+
+
+def test_a_function_that_programs_call_is_left_out():
+    tree = SourceTree("lib.py", "def f(x, device):\n    return x.cuda()\n")
+
+    assert list(ignored_devices(tree, {1})) == []

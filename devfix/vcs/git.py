@@ -153,8 +153,7 @@ class Git:
             output = self._wait(process, data, _subcommand(arguments))
         finally:
             _running.discard(process)
-            if process.poll() is None:
-                _kill(process)
+            _end(process)
         if process.returncode:
             raise self._failure(_subcommand(arguments), process.returncode, errors.end())
         return os.fsdecode(output)
@@ -284,9 +283,15 @@ def end_all() -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with suppress(OSError):
-        process.kill()
-    process.communicate()
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a command that still runs, and close its pipes: a check may stop the wait after the command has ended."""
+    if process.poll() is None:
+        with suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
+        with suppress(OSError):
+            process.kill()
+        process.communicate()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None and not pipe.closed:
+            with suppress(OSError):
+                pipe.close()

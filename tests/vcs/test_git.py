@@ -1,5 +1,6 @@
 """Errors of git: the line that names the cause is told."""
 
+import subprocess
 import tracemalloc
 
 import pytest
@@ -77,3 +78,25 @@ def test_error_output_without_an_end_takes_no_memory(tmp_path, monkeypatch):
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 5_000_000
+
+
+def test_pipes_are_closed_when_a_check_stops_the_wait_for_a_command_that_has_ended(tmp_path, monkeypatch):
+    script = tmp_path / "git"
+    script.write_text("#!/bin/sh\nsleep 0.6\n")
+    script.chmod(0o700)
+    monkeypatch.setattr("devfix.vcs.git._command", lambda: str(script))
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *args, **options: started.append(popen(*args, **options)) or started[-1]
+    )
+
+    def check():
+        started[0].wait()
+        raise GitError("too large")
+
+    with pytest.raises(GitError, match="too large"):
+        Git(str(tmp_path), check=check)("fetch", stdin="")
+
+    (process,) = started
+    assert process.stdout.closed and process.stdin.closed

@@ -46,16 +46,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.checkpoints._saved_entries import SUBSCRIPTIONS, saved_tensors
 from codemods.checkpoints.load_without_map_location import edit_of, target_of
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.values import CPU, Const, DeviceValue, Text, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, CPU, Const, DeviceValue, Text, alternatives
 from devfix.analysis.observations import DeviceMismatch, Loading, Operand
 from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
-from devfix.fixes.devices.conflicting_devices import device_conflicts, is_load
+from devfix.fixes.devices.conflict_fixes import conflict_edits
+from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import same_function
 from devfix.fixes.value_scope import device_for_tensor
@@ -64,19 +66,25 @@ from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
 
+_REQUIRES_ACCELERATOR = "requires an accelerator in a program that also runs without one"
 _OTHER_INDEX = re.compile(r"cuda:(?:[1-9]\d*)")
 
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call of ``torch.load`` that maps to an unsuitable device."""
     reported: set[ast.Call] = set()
-    for conflict in device_conflicts(observations):
+    conflicts = list(device_conflicts(observations))
+    for conflict in conflicts:
         loading = (
             _loading_of(observations, conflict.call) if is_load(conflict.call) and conflict.mismatch is None else None
         )
         if loading is not None and conflict.call not in reported:
             reported.add(conflict.call)
-            yield _finding(observations, loading, "requires an accelerator in a program that also runs without one", ())
+            found = _finding(
+                observations, loading, "requires an accelerator in a program that also runs without one", ()
+            )
+            needs_accelerator = any(_needs_accelerator(observations, each) for each in conflicts)
+            yield replace(found, severity=Severity.LATENT) if needs_accelerator else found
     for loading in observations.loadings.values():
         if loading.call in reported or not loading.is_mapped or loading.latent:
             continue
@@ -89,6 +97,12 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(
                 observations, loading, "loads to the CPU, but the result is used with tensors on the accelerator", uses
             )
+
+
+def _needs_accelerator(observations: Observations, conflict: DeviceConflict) -> bool:
+    """Return whether a program fails without an accelerator at another place, where nothing can be used instead."""
+    is_other = conflict.device == ACCELERATOR and not is_load(conflict.call) and conflict.mismatch is None
+    return is_other and not any(edits for _, edits in conflict_edits(observations, conflict))
 
 
 def _loading_of(observations: Observations, call: ast.Call) -> Loading | None:

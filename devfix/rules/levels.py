@@ -31,6 +31,7 @@ class Basis(Enum):
     EVERY_PATH = "every path, arguments whose kind is declared or used"
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
+    NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
 
@@ -52,6 +53,7 @@ class Row:
 LIBRARIES = (
     Row("DEV102", Basis.EVERY_PATH, 53, 76),
     Row("DEV102", Basis.SOME_PATH, 3, 12),
+    Row("DEV202", Basis.NO_MODULE, 3, 13),
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 

@@ -39,6 +39,12 @@ HAZARDS = [
         id="added",
     ),
     pytest.param(
+        "model.cuda()\no = torch.optim.SGD(model.parameters(), lr=1)\nlayer = nn.Linear(3, 3).cuda()\n"
+        "layer.weight = nn.Parameter(torch.ones(3, 3).cuda())\nmodel[1] = layer\no.step()",
+        "replaced",
+        id="new-weights",
+    ),
+    pytest.param(
         "o = torch.optim.Adagrad(model.parameters())\nmodel = model.to('cuda')\no.step()", "eager-state", id="assigned"
     ),
     pytest.param("o = torch.optim.Adagrad(list(model.parameters()))\nmodel.cuda()\no.step()", "eager-state", id="list"),
@@ -149,6 +155,24 @@ RIGHT = [
         "model[1] = head\n"
         "o.step()",
         id="held-already",
+    ),
+    pytest.param(
+        "model.cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "layer = nn.Linear(3, 3, device='meta')\n"
+        "layer.weight, layer.bias = model[1].weight, model[1].bias\n"
+        "model[1] = layer\n"
+        "o.step()",
+        id="shares-weights",
+    ),
+    pytest.param(
+        "model.cuda()\n"
+        "o = torch.optim.SGD(model.parameters(), lr=1)\n"
+        "layer = nn.Linear(3, 3, device='meta')\n"
+        "layer.weight = find_layer(model).weight\n"
+        "model[1] = layer\n"
+        "o.step()",
+        id="unknown-weights",
     ),
 ]
 

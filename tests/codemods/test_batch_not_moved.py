@@ -6,6 +6,7 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
+from devfix.model import Severity
 from devfix.sources import SourceFile
 
 from .listings import listings, projects
@@ -53,3 +54,25 @@ model(**enc)
     (resolution,) = fixpoint.check([file], Settings(root=str(tmp_path))).resolutions
 
     assert resolution.finding.events[-1].note == "`enc` is used with tensors on the accelerator"
+
+
+@pytest.mark.parametrize(("test", "level"), [('"mask" in batch', Severity.LATENT), ("args.masked", Severity.ERROR)])
+def test_an_entry_that_a_batch_need_not_have_may_be_missing(tmp_path, test, level):
+    program = f"""\
+import argparse
+import torch
+from torch.utils.data import DataLoader
+from data import Scenes
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--masked", action="store_true", default=True)
+args = parser.parse_args()
+for batch in DataLoader(Scenes()):
+    x = batch["x"].cuda()
+    if {test}:
+        print(torch.index_select(batch["mask"], 0, torch.arange(3).cuda()) + x)
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert [r.finding.severity for r in outcome.resolutions] == [level]

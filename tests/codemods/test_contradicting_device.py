@@ -283,3 +283,30 @@ def test_a_read_that_may_not_happen_or_is_caught_ends_nothing(repair, read):
     )
 
     assert repair(CODE, program) != program
+
+
+@pytest.mark.parametrize(
+    ("unasked", "asked", "level"),
+    [
+        (9, "torch.cuda.is_available()", Severity.LATENT),
+        (8, "torch.cuda.is_available()", Severity.ERROR),
+        (9, "use_cuda", Severity.ERROR),
+    ],
+)
+def test_a_program_for_accelerators_may_ask_once_whether_there_is_one(tmp_path, unasked, asked, level):
+    moves = "".join(f"x = x + torch.ones(3, 4).cuda() * {number}\n" for number in range(unasked - 1))
+    program = f"""\
+import torch
+from torch import nn
+
+use_cuda = torch.cuda.is_available()
+model = nn.Linear(4, 2)
+if {asked}:
+    model.cuda()
+x = torch.zeros(3, 4)
+{moves}print(model(x))
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert {r.finding.severity for r in outcome.resolutions} == {level}

@@ -267,3 +267,24 @@ def test_a_loaded_module_whose_owner_never_moves_stays_on_the_cpu(tmp_path):
     outcome = fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path)))
 
     assert [r.finding.span.line for r in outcome.resolutions] == [7]
+
+
+@pytest.mark.parametrize(("net", "level"), [("Net().cuda()", Severity.LATENT), ("Net()", Severity.ERROR)])
+def test_a_load_in_a_program_that_fails_before_without_an_accelerator_is_no_error(tmp_path, net, level):
+    program = f"""\
+import torch
+from nets import Net
+
+def make():
+    return {net}
+
+head = torch.nn.Linear(4, 2)
+if torch.cuda.is_available():
+    head.cuda()
+net = make()
+head.load_state_dict(torch.load("a.pt", map_location="cuda"))
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert [r.finding.severity for r in outcome.resolutions] == [level]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from devfix.analysis import scenarios
 from devfix.analysis.domain.joins import EITHER
 from devfix.analysis.domain.objects import BatchPart, HeapObject
 from devfix.analysis.domain.records import dataclass, replace
@@ -157,7 +158,10 @@ def _move(interp: Interpreter, pointer: Pointer, devices: list[Device | None], n
     tensors = obj.default_item
     for origin in tensors.origins if isinstance(tensors, Tensor) and tensors.device == CPU else ():
         note_transfer(interp, origin, node, device)
-    moved = obj.moved(lambda item: move_batch(interp, item, device))
+    for target in known:
+        scenarios.record_placement(interp, node, target, tensors.device if isinstance(tensors, Tensor) else None)
+    origins = scenarios.origins_after_move(interp, node, device)
+    moved = obj.moved(lambda item: move_batch(interp, item, device, origins))
     if obj.name.startswith("dgl."):
         return interp.new(moved)
     interp.now.write(pointer.id, moved)
@@ -174,19 +178,21 @@ def _move_named(interp: Interpreter, pointer: Pointer, devices: list[Device | No
     return pointer
 
 
-def move_batch(interp: Interpreter, value: Value, device: Device = ACCELERATOR) -> Value:
-    """Return a batch with all its tensors moved to ``device``, without origins."""
+def move_batch(
+    interp: Interpreter, value: Value, device: Device = ACCELERATOR, origins: tuple[Origin, ...] = ()
+) -> Value:
+    """Return a batch with all its tensors moved to ``device``; ``origins`` says what moved them."""
     match value:
         case Tensor():
-            return replace(value, device=device, origins=())
+            return replace(value, device=device, origins=origins)
         case TupleValue(items):
-            return TupleValue(tuple(move_batch(interp, item, device) for item in items))
+            return TupleValue(tuple(move_batch(interp, item, device, origins) for item in items))
         case Union(alternatives):
-            return join(move_batch(interp, option, device) for option in alternatives)
+            return join(move_batch(interp, option, device, origins) for option in alternatives)
         case IterableOf(inner) if not isinstance(inner, Text):
-            return IterableOf(move_batch(interp, inner, device))
+            return IterableOf(move_batch(interp, inner, device, origins))
         case Pointer():
             obj = interp.heap_object(value)
-            moved = obj.moved(lambda item: move_batch(interp, item, device))
+            moved = obj.moved(lambda item: move_batch(interp, item, device, origins))
             return value if moved is obj else interp.new(moved)
     return value

@@ -268,10 +268,24 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     if not new or part.id in replaced or is_guess:
         return  # the same one was moved, or a value of which nothing else is known
     above = _owners(interp, parent)
+    lenders = {key: _lenders(interp, key) for key in new if not _has_unknown_weights(interp, key)}
     for pointer, obj in _optimizers(interp):
         if (above | replaced) & obj.module_ids and not new & obj.module_ids:
-            missing = obj.missing | {(parent.id, key) for key in new}
+            missing = obj.missing | {(parent.id, key) for key, known in lenders.items() if not known & obj.module_ids}
             interp.now.update(pointer, missing=missing, replaced=point)
+
+
+def _lenders(interp: Interpreter, key: int) -> set[int]:
+    """Return the modules that share weights with a library layer: ``new.weight = old.weight``."""
+    weight = interp.heap_object(Pointer(key)).fields.get("weight")
+    origins = weight.origins if isinstance(weight, Tensor) else ()
+    return {origin.site_id for origin in origins if origin.kind == "parameter"} - {0, key}
+
+
+def _has_unknown_weights(interp: Interpreter, key: int) -> bool:
+    """Return whether a layer got weights of which nothing is known: they may be those of any other layer."""
+    weight = interp.heap_object(Pointer(key)).fields.get("weight")
+    return weight is not None and any(not isinstance(option, Tensor) for option in alternatives(weight))
 
 
 def _is_any_module(interp: Interpreter, keys: Iterable[int]) -> bool:

@@ -200,7 +200,9 @@ def check_same_device(
         )
         is_excluded = _is_moved_on_condition(interp, found) or _is_told_apart(found)
         if not is_excluded and interp.observations.is_new(*_identity(found)):
-            interp.observations.mismatches.append(replace(found, point=interp.point(node, with_state=True)))
+            on_every_path = found.on_every_path and not _is_asked_for(found)
+            point = interp.point(node, with_state=True)
+            interp.observations.mismatches.append(replace(found, point=point, on_every_path=on_every_path))
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
@@ -284,6 +286,20 @@ def _is_told_apart(found: DeviceMismatch) -> bool:
         for argument in node.args
     }
     return bool(found.cpu) and all(operand.text in checked and bound[operand.text] > 1 for operand in found.cpu)
+
+
+def _is_asked_for(found: DeviceMismatch) -> bool:
+    """Return whether what is on the CPU is an entry that a batch need not have: ``if "mask" in batch:``."""
+    parents = found.point.tree.ancestors(found.point.stmt)
+    asked = {
+        test.left.value
+        for parent in parents
+        if isinstance(parent, ast.If)
+        for test in ast.walk(parent.test)
+        if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.In) and isinstance(test.left, ast.Constant)
+    }
+    entries = [origin.path[-1:] for operand in found.cpu for origin in operand.origins]
+    return bool(asked and entries) and all(path and path[0] in asked for path in entries)
 
 
 def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:

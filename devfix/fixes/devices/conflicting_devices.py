@@ -62,7 +62,10 @@ class DeviceConflict:
             node = ast.parse(text, mode="eval").body
         except SyntaxError:
             return False
-        value = value_of(self.scenario_point, call_frame or self.scenario_point.call_frame, node)
+        frame = call_frame or self.scenario_point.call_frame
+        value = value_of(self.scenario_point, frame, node)
+        if value is None and isinstance(node, ast.Attribute) and node.attr == "device":
+            value = value_of(self.scenario_point, frame, node.value)  # the device of a model that knows it
         expected_devices = {CPU} if self.device == ACCELERATOR else {ACCELERATOR}
         return value is not None and _devices_of(self.scenario_point, value) == expected_devices
 
@@ -107,9 +110,10 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
         or (observations.foreign_index is None and _uses_several_accelerators(observations))
     ):
         return
-    choice = next(_choices(observations, scenario), None)
-    if choice is None:
+    choices = list(_choices(observations, scenario))
+    if not choices:
         return
+    certain = not _is_for_accelerators(observations, choices)
     for call, by_device in scenario.device_assignments.items():
         assignment, known = by_device.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
         device_argument = device_argument_of(call)
@@ -126,7 +130,32 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
         if known is not None and (known.moves_nothing or known.latent or is_intended(known)):
             continue
         if assignment is not None and known is not None:
-            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choice)
+            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, certain, choices[0])
+
+
+def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]) -> bool:
+    """Return whether a program was written for accelerators, although a few moves ask whether there is one.
+
+    It offers no device as an alternative, and has many more moves that do not ask.
+    """
+    if not all(_asks_torch(choice) for choice in choices):
+        return False
+    unasked = sum(
+        isinstance(node, ast.Attribute) and node.attr == "cuda" and isinstance(tree.parents.get(node), ast.Call)
+        for tree in observations.trees
+        if ".cuda(" in tree.text
+        for node in tree.nodes
+    )
+    return unasked > _MOST_UNASKED * len(choices)
+
+
+_MOST_UNASKED = 8  # moves that do not ask, for each that does
+
+
+def _asks_torch(choice: ProgramPoint) -> bool:
+    """Return whether a move is there only if PyTorch finds an accelerator: ``if torch.cuda.is_available():``."""
+    parents = [*choice.tree.ancestors(choice.node), *choice.tree.ancestors(choice.stmt)]
+    return any(isinstance(parent, ast.If) and "is_available(" in ast.unparse(parent.test) for parent in parents)
 
 
 def _is_passed(assignment: DeviceAssignment, device_argument: ast.expr) -> bool:

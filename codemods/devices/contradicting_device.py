@@ -100,13 +100,13 @@ def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:
 
 def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     fixes = [Fix(title, edits) for title, edits in conflict_edits(observations, conflict)]
-    index_move = move_index(conflict)
-    if index_move is not None:
-        fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
     use_site_move = move_operand_at_use(observations, conflict)
     if use_site_move is not None:
         at_use = Fix("move it at its use", (use_site_move,))
         fixes.insert(0 if _is_parked_elsewhere(conflict) else len(fixes), at_use)
+    index_move = move_index(conflict)
+    if index_move is not None:
+        fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
     call = ast.unparse(conflict.call)
     call = call if len(call) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
     described = (
@@ -139,11 +139,7 @@ def _severity(conflict: DeviceConflict, *, is_shown: bool) -> Severity:
 
 def _is_parked_elsewhere(conflict: DeviceConflict) -> bool:
     """Return whether the value is moved off the accelerator in one function and used in another."""
-    return (
-        conflict.was_on_accelerator
-        and conflict.mismatch is not None
-        and conflict.mismatch.point.call_frame.activation.node is not conflict.point.call_frame.activation.node
-    )
+    return conflict.was_on_accelerator and conflict.is_used_elsewhere
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -310,3 +310,26 @@ x = torch.zeros(3, 4)
     outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
 
     assert {r.finding.severity for r in outcome.resolutions} == {level}
+
+
+def test_the_index_of_what_another_function_has_moved_to_the_cpu_follows_it(tmp_path, before_and_after):
+    before, after = before_and_after(
+        """
+          def refined(pose):
+              mask = pose.sum(1) > 0
+              return mask, (pose * 2).cpu()
+
+          pose = torch.ones(3, 4).cuda()
+          mask, new = refined(pose)
+          kept = pose.cpu()
+        - kept[mask] = new[mask]
+        + kept[mask] = new[mask.cpu()]
+        """
+    )
+    path = tmp_path / "train.py"
+    path.write_text(before)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path), unsafe_fixes=True)
+    outcome = fixpoint.apply([SourceFile(str(path), before.encode(), before)], settings)
+
+    assert {r.finding.severity for r in outcome.resolutions} == {Severity.LATENT}
+    assert [change.new.decode() for change in outcome.patch.files] == [after]

@@ -51,12 +51,16 @@ def move_operand_at_use(observations: Observations, conflict: DeviceConflict) ->
 
 
 def move_index(conflict: DeviceConflict) -> Edit | None:
-    """Return a move of the index to the CPU: what ``x.cpu()[mask]`` asks for is a value on the CPU."""
+    """Return a move of the index to the CPU: what ``x.cpu()[mask]`` asks for is a value on the CPU.
+
+    The same holds for a value that another function has moved to the CPU.
+    """
     mismatch = conflict.mismatch
     if mismatch is None or not conflict.was_on_accelerator or not isinstance(mismatch.point.node, ast.Subscript):
         return None
     indexed, tree = mismatch.point.node, mismatch.point.tree
-    if mismatch.operation != "index" or indexed.value is not conflict.call or isinstance(indexed.slice, ast.Tuple):
+    is_meant = indexed.value is conflict.call or conflict.is_used_elsewhere
+    if mismatch.operation != "index" or not is_meant or isinstance(indexed.slice, ast.Tuple):
         return None
     return AppendCode(tree.path, tree.span(indexed.slice), ".cpu()")
 

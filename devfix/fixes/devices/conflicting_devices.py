@@ -32,7 +32,7 @@ class DeviceConflict:
 
     ``device`` is that device. ``point`` is the call in the main run, ``scenario_point`` the call in the scenario that
     shows the conflict (the same point if the main run shows it). ``certain``: the program fails as written. ``choice``:
-    a move that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator.
+    a move that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator, or may.
     """
 
     call: ast.Call
@@ -45,12 +45,15 @@ class DeviceConflict:
     was_on_accelerator: bool = False
 
     @property
+    def is_used_elsewhere(self) -> bool:
+        """Whether another function uses the value."""
+        here = self.point.call_frame.activation.node
+        return self.mismatch is not None and self.mismatch.point.call_frame.activation.node is not here
+
+    @property
     def partners(self) -> list[str]:
         """The other operands of the mismatch, as written in the function of the call."""
-        if (
-            self.mismatch is None
-            or self.mismatch.point.call_frame.activation.node is not self.point.call_frame.activation.node
-        ):
+        if self.mismatch is None or self.is_used_elsewhere:
             return []
         return [operand.text for operand in (*self.mismatch.cpu, *self.mismatch.accelerator) if operand.text != "…"]
 
@@ -335,7 +338,7 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
             if assignment is None or _feeds_host(assignment):
                 continue
             if not is_attribute and operand.is_certain and not _follows_value(assignment):
-                was_on_accelerator = assignment.source == ACCELERATOR
+                was_on_accelerator = assignment.source not in (CPU, None)
                 point, certain = assignment.point, mismatch.on_every_path and not mismatch.latent
                 yield DeviceConflict(assignment.call, point, point, CPU, certain, None, mismatch, was_on_accelerator)
 

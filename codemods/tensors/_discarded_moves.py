@@ -67,7 +67,7 @@ def _note_statement(interp: Interpreter, observed: ExpressionStatement) -> None:
     if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _MOVES):
         return
     target = call.func.value
-    if not _is_target(target) or not isinstance(result, Tensor) or result.device != ACCELERATOR:
+    if not _is_target(target) or not isinstance(result, Tensor) or result.device == CPU:
         return
     if _in_dead_loop(interp, stmt):
         return  # recorded for the iterated container
@@ -76,6 +76,8 @@ def _note_statement(interp: Interpreter, observed: ExpressionStatement) -> None:
         return
     move = _discarded_move(interp, stmt, call, target)
     interp.observations.record(move, key=stmt)
+    if result.device != ACCELERATOR:
+        return
     _forget_transfer(interp, call)
     _rebind(interp, target, replace(old, origins=(Origin("dropped", move.number),)))
 

@@ -53,6 +53,7 @@ from devfix.analysis.stdlib.containers import ListObject
 from devfix.fixes.event_path import event_path
 from devfix.model import Edit, Finding, Fix, ReplaceExpression, ReplaceStatement, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import position, walk
 
 __all__ = ["RULE"]
 
@@ -66,8 +67,23 @@ def detect(observations: Observations) -> Iterator[Finding]:
             for origin in operand.origins:
                 if origin.kind == "dropped" and origin.site_id in moves:
                     uses.setdefault(origin.site_id, []).append(mismatch)
-    for key, mismatches in uses.items():
-        yield _finding(moves[key], mismatches)
+    for key, move in moves.items():
+        if key in uses or _is_read_later(move):
+            yield _finding(move, uses.get(key, []))
+
+
+def _is_read_later(dropped: DiscardedMove) -> bool:
+    """Return whether the function reads, after the move, the name that keeps the unmoved value."""
+    if dropped.loop is not None or not isinstance(dropped.target, ast.Name):
+        return False
+    function, end = dropped.point.tree.function(dropped.stmt), position(dropped.stmt)
+    later = [
+        node
+        for node in walk(function)
+        if isinstance(node, ast.Name) and node.id == dropped.target.id and position(node) > end
+    ]
+    first = min(later, key=position, default=None)
+    return first is not None and isinstance(first.ctx, ast.Load)
 
 
 def _finding(dropped: DiscardedMove, mismatches: list[DeviceMismatch]) -> Finding:

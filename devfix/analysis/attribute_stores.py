@@ -148,6 +148,8 @@ def is_plain_tensor(origins: tuple[Origin, ...], source: ast.expr | None) -> boo
         return True
     if isinstance(source, ast.Call):
         return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_METHODS
+    if isinstance(source, ast.Subscript):
+        return isinstance(source.slice, ast.Tuple)  # another index may be one of a list of parameters
     return isinstance(source, ast.BinOp) or (isinstance(source, ast.Attribute) and source.attr == "data")
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
+    MOST_OBJECTS,
     NONE,
     OTHER_ACCELERATOR,
     UNKNOWN,
@@ -113,9 +114,9 @@ def test_paths_join_in_any_grouping_up_to_widening(one, two, three):
 
 @given(st.lists(VALUES, max_size=12))
 def test_a_join_of_many_values_stays_small(values):
-    tensors, others, plain = 4, WIDENING_LIMIT, 5
+    tensors, objects, others, plain = 4, MOST_OBJECTS, WIDENING_LIMIT, 5
 
-    assert len(alternatives(join(values))) <= tensors + others + plain
+    assert len(alternatives(join(values))) <= tensors + objects + others + plain
 
 
 NUMBERS = [Const(number) for number in range(7)]
@@ -128,9 +129,16 @@ NUMBERS = [Const(number) for number in range(7)]
         pytest.param([Const(letter) for letter in "abcdefg"], [Text()], id="strings"),
         pytest.param([*NUMBERS, Tensor(CPU)], [Number(), Tensor(CPU)], id="a-tensor-among-numbers"),
         pytest.param([*NUMBERS, NONE, Const(True)], [Number(), NONE, Const(True)], id="none-and-true-stay"),
-        pytest.param([Pointer(number) for number in range(7)], [UNKNOWN], id="objects"),
+        pytest.param([Pointer(number) for number in range(MOST_OBJECTS + 1)], [UNKNOWN], id="objects"),
         pytest.param(
-            [*(Pointer(n) for n in range(7)), Tensor(CPU)], [UNKNOWN, Tensor(CPU)], id="a-tensor-among-objects"
+            [*(Pointer(n) for n in range(MOST_OBJECTS + 1)), Tensor(CPU)],
+            [UNKNOWN, Tensor(CPU)],
+            id="a-tensor-among-objects",
+        ),
+        pytest.param(
+            [*(Pointer(n) for n in range(MOST_OBJECTS)), *NUMBERS],
+            [*(Pointer(n) for n in range(MOST_OBJECTS)), Number()],
+            id="objects-of-several-paths-stay",
         ),
         pytest.param(
             [*NUMBERS, Tensor(CPU), Tensor(CPU, grad=True), Tensor(ACCELERATOR, is_certain=False)],

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.model import Severity
+from devfix.sources import SourceFile
+
 CODE = "DEV103"
 REWRITES = [
     pytest.param(
@@ -220,3 +225,61 @@ def test_a_helper_in_another_file(files_before_and_after, repair):
     )
 
     assert repair(CODE, before) == after
+
+
+LIBRARY = [
+    pytest.param(
+        """
+          def table(n, device=None):
+              found = torch.zeros(n)
+              if device is not None:
+        -         found.to(device=device)
+        +         found = found.to(device=device)
+              return found
+        """,
+        id="function",
+    ),
+    pytest.param(
+        """
+          class Table(nn.Module):
+              def __init__(self, n):
+                  super().__init__()
+                  self.register_buffer("rows", self.made(n))
+
+              @staticmethod
+              def made(n, device=None):
+                  found = torch.zeros(n)
+                  if device is not None:
+        -             found.to(device=device)
+        +             found = found.to(device=device)
+                  return found
+
+              def forward(self, x):
+                  if max(x) >= len(self.rows):
+                      self.rows = self.made(max(x) + 1, self.rows.device)
+                  return self.rows[x]
+        """,
+        id="method-that-the-constructor-calls",
+    ),
+]
+
+
+@pytest.mark.parametrize("listing", LIBRARY)
+def test_in_library_code_it_is_latent_without_any_use(before_and_after, tmp_path, listing):
+    before, after = before_and_after(listing)
+    source = SourceFile(str(tmp_path / "lib.py"), before.encode(), before)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+    (tmp_path / "lib.py").write_text(before)
+    outcome = fixpoint.apply([source], settings)
+
+    assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
+    assert [change.new.decode() for change in outcome.patch.files] == [after]
+
+
+@pytest.mark.parametrize("end", ["    return torch.ones(n)\n", "    found = torch.ones(n)\n    return found\n"])
+def test_what_nothing_reads_afterwards_is_not_reported(tmp_path, end):
+    text = f"import torch\n\n\ndef table(n, device=None):\n    found = torch.zeros(n)\n    found.to(device)\n{end}"
+    source = SourceFile(str(tmp_path / "lib.py"), text.encode(), text)
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path))
+
+    assert fixpoint.check([source], settings).resolutions == ()

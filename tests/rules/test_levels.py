@@ -24,10 +24,10 @@ def measured(monkeypatch, true, judged, basis=Basis.EVERY_PATH):
 def severities(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def scan(text):
+    def scan(text, code="DEV102"):
         settings = Settings(root=".", severity=Severity.LATENT)
         found = scan_library(Workspace([decode("lib.py", text.encode())], settings), "lib.py").findings
-        return [finding.severity for finding in found if finding.code == "DEV102"]
+        return [finding.severity for finding in found if finding.code == code]
 
     return scan
 
@@ -89,6 +89,25 @@ def test_the_evidence_of_a_finding_selects_the_row(severities, monkeypatch, text
     measured(monkeypatch, 10, 10, basis)
 
     assert (silent, severities(text)) == ([], [Severity.ERROR])
+
+
+def test_attributes_of_what_is_no_module_have_a_row_of_their_own(severities, monkeypatch):
+    text = """\
+import torch
+
+
+class Table:
+    def __init__(self):
+        self.rows = torch.rand(9)
+
+    def add(self, x: torch.Tensor):
+        return x + self.rows
+"""
+    monkeypatch.setattr(levels, "_rows", {("DEV202", Basis.NO_MODULE): Row("DEV202", Basis.NO_MODULE, 1, 10)})
+    silent = severities(text, "DEV202")
+    monkeypatch.setattr(levels, "_rows", {})
+
+    assert (silent, severities(text, "DEV202")) == ([], [Severity.LATENT])
 
 
 IN_PROGRAM = """\

@@ -31,6 +31,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Bound,
     ClassValue,
+    Const,
     DeviceValue,
     Function,
     Pointer,
@@ -186,9 +187,14 @@ class _AnyCaller:
         if _is_private(function.name):
             return False
         arguments = argument_kinds(function, None, self._module.tree).values()
-        return any(each.kind is Kind.DEVICE and each.optional for each in arguments) and any(
+        return self._has_device(function, None) and any(
             each.kind is Kind.TENSOR and each.evidence is Evidence.ANNOTATION for each in arguments
         )
+
+    def _has_device(self, function: _Method, owner: ast.ClassDef | None) -> bool:
+        """Return whether callers may tell a function its device, and need not."""
+        arguments = argument_kinds(function, owner, self._module.tree).values()
+        return any(each.kind is Kind.DEVICE and each.optional for each in arguments)
 
     def _call(self, callee: Value, function: Function, owner: ast.ClassDef | None, skip: int = 0) -> None:
         """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""
@@ -220,6 +226,8 @@ class _AnyCaller:
         if instance is None or not self._interp.alive:
             return
         builders = self._interp.visited - before
+        if module_at(self._interp, instance) is not None:
+            self._evaluate(instance)
         self._place(cls, instance, builders)
         built = self._interp.state
         if built is None:
@@ -234,8 +242,10 @@ class _AnyCaller:
             found = built.lookup(cls.scope, method.name)
             if not isinstance(found, Function) or found.node is not method:
                 continue  # decorated, or replaced
-            if method in builders:
-                is_open = method.name == "forward" and not self._is_reached(method)  # the constructor tries it, too
+            if method in builders:  # the constructor tries it, too, or leaves out the device
+                is_open = not self._is_reached(method) and (
+                    method.name == "forward" or self._has_device(method, cls.node)
+                )
             else:
                 is_open = not self._is_called(method)
             if is_open:
@@ -275,6 +285,21 @@ class _AnyCaller:
         chosen = UNKNOWN_DEVICE if is_module_class(interp, cls) else ACCELERATOR
         assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE, chosen=chosen)
         return interp.call(cls, assumed.positional, assumed.keywords, node)
+
+    def _evaluate(self, instance: Pointer) -> None:
+        """Put modules in evaluation mode, as callers do before a move, if their classes do more in ``train``."""
+        interp = self._interp
+        for _, part in list(module_tree.named_modules(interp, instance)):
+            cls = interp.heap_object(part).cls
+            mode = find_member(interp, cls, "train") if cls is not None else None
+            if cls is None or not isinstance(mode, Function):
+                continue
+            before = interp.now.fork()
+            node = ast.copy_location(ast.Call(ast.Name("train", ast.Load()), [], []), cls.node)
+            with suppress(Unreachable):
+                interp.call(Bound(mode, part), [Const(False)], {}, node)
+            if interp.state is None:
+                interp.state = before
 
     def _place(self, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:
         """Move an instance to the accelerator, with its own ``to`` if it has one.

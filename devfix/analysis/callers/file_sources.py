@@ -25,6 +25,7 @@ __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "source
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _BUILDERS = frozenset({"__init__", "__post_init__", "setup", "build"})  # they run before the module is moved
+_MODE = "train"  # what it computes from weights, ahead of an evaluation, stays where they were then
 _GROWS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 _CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Set, ast.SetComp)
 
@@ -182,6 +183,9 @@ class _Body:
                 self._note_batch(stmt)
             case ast.Return(value=value) if value is not None:
                 self._returns |= self._value(value)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=moved, attr=name))) if name in MOVES:
+                self._collector.used |= self._value(moved)  # what is moved in vain stays where it was made
+                self._value(stmt.value)
             case ast.Expr(value=ast.Yield(value=value)) if value is not None:
                 self._returns |= self._value(value)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
@@ -269,6 +273,8 @@ class _Body:
             own = isinstance(target.value, ast.Name) and target.value.id == "self"
             kept = self._stores.setdefault(f"self.{target.attr}" if own else f".{target.attr}", set())
             kept |= found
+            if own and self._node.name == _MODE and self._owner is not None and self._owner.is_module:
+                kept.add(CREATED)
             if grows and BUILT in self._closure(found):
                 kept.add(CREATED)
 

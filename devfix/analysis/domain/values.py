@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCELERATOR",
     "CPU",
+    "MOST_OBJECTS",
     "NONE",
     "OTHER_ACCELERATOR",
     "UNKNOWN",
@@ -55,6 +56,7 @@ __all__ = [
 ]
 
 WIDENING_LIMIT = 6
+MOST_OBJECTS = 16  # of the heap: paths of one function create their own
 UNNAMED = "?"  # begins a symbol
 MOST_ORIGINS = 4  # of a tensor that may be one of several
 
@@ -409,12 +411,15 @@ def _kind(value: Value) -> object:
             return Number
         case Text() | Const(str()):
             return Text
+        case Pointer():
+            return Pointer
     return None
 
 
 def _summary(kind: object, members: list[Value]) -> list[Value]:
-    if kind is None:
-        return members if len(members) <= WIDENING_LIMIT else [UNKNOWN]
+    if kind in (None, Pointer):
+        most = WIDENING_LIMIT if kind is None else MOST_OBJECTS
+        return members if len(members) <= most else [UNKNOWN]
     if len(members) == 1 or kind is Const:
         return members
     if isinstance(kind, Device):

@@ -258,6 +258,58 @@ STILL_WRONG = {
         """,
         "return x + self.rows",
     ),
+    "what a module computes ahead of an evaluation": (
+        """
+        class Attention(nn.Module):
+            def __init__(self, index):
+                super().__init__()
+                self.biases = nn.Parameter(torch.zeros(3, 4))
+                self.register_buffer("index", torch.tensor(index), persistent=False)
+
+            def train(self, mode=True):
+                super().train(mode)
+                if mode and hasattr(self, "kept"):
+                    del self.kept
+                else:
+                    self.kept = self.biases[:, self.index]
+
+            def forward(self, x: Tensor):
+                return x + (self.biases[:, self.index] if self.training else self.kept)
+        """,
+        "return x + (self.biases[:, self.index] if self.training else self.kept)",
+    ),
+    "states of layers that options choose": (
+        """
+        class Net(nn.Module):
+            def __init__(self, n, rnn="LSTM", sizes=[16], bidirectional=False):
+                super().__init__()
+                self.rnn = rnn
+                self.bidirectional = bidirectional
+                self.directions = 2 if self.bidirectional else 1
+                self.layers = []
+                for size in sizes:
+                    if self.rnn == "LSTM":
+                        layer = nn.LSTM(n, size, bidirectional=bidirectional)
+                    elif self.rnn == "GRU":
+                        layer = nn.GRU(n, size, bidirectional=bidirectional)
+                    else:
+                        raise ValueError(rnn)
+                    self.add_module("layer{}".format(size), layer)
+                    self.layers.append(layer)
+
+            def forward(self, x: Tensor):
+                for layer in self.layers:
+                    if self.rnn == "LSTM":
+                        state = (torch.zeros(self.directions, 4, 16), torch.zeros(self.directions, 4, 16))
+                    elif self.rnn == "GRU":
+                        state = torch.zeros(self.directions, 4, 16)
+                    x, _ = layer(x, state)
+                    if self.bidirectional:
+                        x = x / 2
+                return x
+        """,
+        "x, _ = layer(x, state)",
+    ),
     "a chain with an else": (
         """
         def scores(x: Tensor, mode):

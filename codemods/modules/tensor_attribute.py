@@ -70,7 +70,6 @@ from devfix.fixes.modules.register_buffer import register_buffers
 from devfix.fixes.modules.sibling_moves import move_beside_sibling_attributes, move_owners
 from devfix.fixes.modules.use_site_moves import create_on_device, move_at_use, replace_aliases
 from devfix.model import AppendCode, Edit, Finding, Fix, Severity
-from devfix.rules.levels import Basis, level_of
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -79,18 +78,10 @@ __all__ = ["RULE"]
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per group of attributes that fail in the same operation; most groups have one attribute."""
     for group in attribute_groups(observations):
-        if all(_is_early_copy(observations, attribute) for attribute in group) or _is_placed_by_others(
-            observations, group
-        ):
+        if all(_is_early_copy(observations, attribute) for attribute in group):
             continue
         if not all(_holds_argument(observations, attribute) for attribute in group):
             yield _finding(observations, group)
-
-
-def _is_placed_by_others(observations: Observations, group: list[Attribute]) -> bool:
-    """Return whether library code keeps the tensors in an object that is no module, where most are placed by others."""
-    is_known = not observations.is_library or any(attribute.is_module_attribute for attribute in group)
-    return not is_known and level_of(RULE.code, Basis.NO_MODULE, Severity.LATENT) is None
 
 
 def _holds_argument(observations: Observations, attribute: Attribute) -> bool:

@@ -11,10 +11,11 @@ how all of them were measured.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.observations import DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
@@ -90,8 +91,10 @@ def _row(rows: Mapping[tuple[str, Basis], Row], code: str, basis: Basis) -> Row 
     return rows.get((code, Basis.SOME_PATH)) if known is None and basis is Basis.BOTH_MAY_BE_ON_CPU else known
 
 
-def levelled(findings: Iterable[Finding], observations: Observations) -> list[Finding]:
+def levelled(findings: Sequence[Finding], observations: Observations) -> list[Finding]:
     """Return findings with their measured levels, without those of a library that are mostly false."""
+    if not findings:
+        return []
     bases = _bases(observations)
     found = []
     for finding in findings:
@@ -123,10 +126,21 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
-        found[place] = min(found.get(place, Basis.GUESS), _basis(failing), key=list(Basis).index)
+        basis = Basis.NO_MODULE if _is_kept_by_no_module(observations, failing) else _basis(failing)
+        found[place] = min(found.get(place, Basis.GUESS), basis, key=list(Basis).index)
     for ignored in observations.of(IgnoredDevice):
         found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
     return found
+
+
+def _is_kept_by_no_module(observations: Observations, failing: DeviceMismatch | HostAccess) -> bool:
+    """Return whether what is on the CPU is an attribute of an object of the project that is no module."""
+    if not isinstance(failing, DeviceMismatch) or failing.point.state is None or not observations.is_library:
+        return False
+    stores = {store.number: store for store in observations.attribute_stores.values()}
+    ids = {origin.attribute_id for operand in failing.cpu for origin in operand.origins} - {0}
+    owners = [owner for each in ids for owner in stores[each].owners if failing.point.state.has(owner.id)]
+    return bool(owners) and not any(module_at(failing.point.state, owner) is not None for owner in owners)
 
 
 def _basis(failing: DeviceMismatch | HostAccess) -> Basis:

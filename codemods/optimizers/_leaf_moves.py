@@ -156,14 +156,17 @@ def _note_optimizer(interp: Interpreter, built: OptimizerBuilt) -> None:
 
 
 def _note_use(interp: Interpreter, value: Value, use: str, node: ast.AST) -> None:
-    """Record a use of the copies in a value."""
-    for option in alternatives(value):
+    """Record a use of the copies in a value, and in its containers; one may contain itself."""
+    pending, seen = list(alternatives(value)), set[Value]()
+    while pending:
+        option = pending.pop()
+        if option in seen:
+            continue
+        seen.add(option)
         if (container := object_at(interp, option, Container)) is not None:
-            for item in container.contents:
-                _note_use(interp, item, use, node)
+            pending.extend(each for item in container.contents for each in alternatives(item))
         elif isinstance(option, TupleValue):
-            for item in option.items:
-                _note_use(interp, item, use, node)
+            pending.extend(each for item in option.items for each in alternatives(item))
         for origin in option.origins if isinstance(option, Tensor) else ():
             for move in interp.observations.of(LeafMove) if origin.kind == "leaf-moved" else ():
                 if move.number == origin.site_id:

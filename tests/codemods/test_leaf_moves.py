@@ -6,6 +6,9 @@ import pytest
 from small_programs import DEVICE, observe
 
 from codemods.optimizers._leaf_moves import LeafMove
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile
 
 LEAF = "w = torch.ones(3, requires_grad=True)\n"
 MOVED = f"{LEAF}w = w.to(device)\n"
@@ -67,3 +70,22 @@ def test_without_gradients_the_copy_is_a_leaf():
 
     assert recorded(text) == []
     assert recorded(text.replace("with torch.no_grad():", "if True:")) == [("parameter", [])]
+
+
+@pytest.mark.parametrize(
+    "use", ["torch.optim.Adam(items)", "net.kept = items", "torch.save(items, 'x.pt')", "net(*items)"]
+)
+def test_a_list_that_contains_itself_ends(tmp_path, use):
+    text = f"""\
+import torch
+from torch import nn
+
+net = nn.Linear(3, 3).cuda()
+items = [torch.ones(3, requires_grad=True).cuda()]
+items.append(items)
+items.append({{"all": items}})
+{use}
+"""
+    source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    assert fixpoint.check([source], Settings(root=str(tmp_path))).problems == ()

@@ -174,6 +174,18 @@ RIGHT = [
         "o.step()",
         id="unknown-weights",
     ),
+    pytest.param(
+        "import torchvision\n"
+        "net = torchvision.models.resnet18().cuda()\n"
+        "o = torch.optim.SGD(net.parameters(), lr=1)\n"
+        "kept = net.bn1.momentum\n"
+        "net.bn1.momentum = 1.0\n"
+        "net(torch.ones(1, 3, 9, 9).cuda())\n"
+        "net.bn1.momentum = kept\n"
+        "net(torch.ones(1, 3, 9, 9).cuda()).sum().backward()\n"
+        "o.step()",
+        id="restored-attribute",
+    ),
 ]
 
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import SourceFile
+
 CODE = "DEV601"
 SETUP = """
   device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -264,3 +268,27 @@ def test_a_metric_in_another_file(files_before_and_after, repair):
     )
 
     assert repair(CODE, before) == after
+
+
+ARRAYS = """\
+import sys
+
+import numpy as np
+import torch
+
+
+def recall(history: HISTORY):
+    return np.take_along_axis(history, [1], axis=-1)
+
+
+batch = {name: torch.ones(3).cuda() for name in sys.argv}
+print(recall(**batch))
+"""
+
+
+@pytest.mark.parametrize(("annotation", "found"), [("np.ndarray", 0), ("np.ndarray[str]", 0), ("torch.Tensor", 1)])
+def test_a_declared_array_is_none_of_the_tensors_that_are_unpacked(tmp_path, annotation, found):
+    text = ARRAYS.replace("HISTORY", annotation)
+    source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    assert len(fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path))).resolutions) == found

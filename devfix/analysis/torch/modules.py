@@ -194,7 +194,8 @@ def attach(
         if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
-            if is_module or _is_known_module(interp, old):
+            is_restored = _at(interp, option).name.endswith(f".{name}")  # an attribute of unknown code that was kept
+            if not is_restored and (is_module or _is_known_module(interp, old)):
                 optimizers.note_attach(interp, parent, option, old, point)
     obj = _at(interp, parent)
     is_library_tensor = obj.cls is None or (name in _LAYER_TENSORS and name not in obj.fields)

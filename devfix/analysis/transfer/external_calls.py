@@ -58,7 +58,8 @@ if TYPE_CHECKING:
 __all__ = ["call", "call_reader", "reader", "unknown_result"]
 
 _MODEL_WORDS = ("Model", "For", "AutoencoderKL", "UNet", "Transformer2D")
-_OTHER_WORDS = ("Tokenizer", "Processor", "Config", "Extractor", "Pipeline", "Scheduler", "Trainer", "Dataset")
+_READER_WORDS = ("Tokenizer", "Processor", "Extractor")  # of texts, images and sounds
+_OTHER_WORDS = (*_READER_WORDS, "Config", "Pipeline", "Scheduler", "Trainer", "Dataset")
 
 
 def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -163,6 +164,8 @@ def unknown_result(
         return array
     if args and "tqdm" in name.split(".")[-1].lower():  # a library's own progress bar
         return args[0]
+    if name.endswith(".from_pretrained") and any(word in name for word in _READER_WORDS):
+        return interp.new(TokenizerObject(name, allocated_at=interp.point(node)))
     loaders = [value for value in args if object_at(interp, value, LoaderObject) is not None]
     if len(loaders) == 1 and len(args) <= 3 and not name.split(".")[-1][:1].isupper():
         return IterableOf(iteration.element(interp, loaders[0], node))

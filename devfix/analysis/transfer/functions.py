@@ -43,6 +43,7 @@ __all__ = ["call_function", "join_by_identity", "takes"]
 MAX_DEPTH = 28
 MAX_NESTING = 4  # levels of nested containers that are compared
 _NUMBERS = frozenset({"int", "float"})  # annotations
+_ARRAYS = frozenset({"np.ndarray", "numpy.ndarray", "ndarray", "NDArray", "npt.NDArray", "np.array"})
 
 
 @node_cache(8192)
@@ -229,7 +230,7 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
         elif parameter.arg in keywords:
             value = keywords.pop(parameter.arg)
         elif unpacked is not None and isinstance(unpacked, Tensor):
-            value = unpacked
+            value = Unknown(parameter.arg) if _is_array(parameter) else unpacked
         elif index >= first_default:
             value = _default(parameter, function.defaults[index - first_default], unpacked)
         else:
@@ -264,7 +265,19 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
         assignment.record_binding(interp, parameter.arg, value, "param", parameter)
     if isinstance(parameter.annotation, ast.Name) and parameter.annotation.id in _NUMBERS:
         value = _as_number(interp, value)
+    if _is_array(parameter):
+        value = join(Unknown(parameter.arg) if _is_guess(each) else each for each in alternatives(value))
     interp.now.bind(interp.activation.env, parameter.arg, value)
+
+
+def _is_array(parameter: ast.arg) -> bool:
+    """Return whether a parameter is declared to be an array."""
+    return parameter.annotation is not None and text_of(parameter.annotation).split("[")[0] in _ARRAYS
+
+
+def _is_guess(value: Value) -> bool:
+    """Return whether a value is taken for a tensor, or for a container of some, without any evidence."""
+    return isinstance(value, Tensor) and (value.maybe_container or not value.is_certain)
 
 
 def _as_number(interp: Interpreter, value: Value) -> Value:

@@ -40,7 +40,7 @@ from devfix.models.names import NN_MODULE_METHODS
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["HANDLERS", "set_named_attribute", "update_attributes"]
+__all__ = ["HANDLERS", "OVERLAYS", "set_named_attribute", "update_attributes"]
 
 
 def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -227,4 +227,20 @@ HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Val
     "setattr": _setattr,
     "type": _type,
     "vars": _vars,
+}
+
+
+def _is_dataclass(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``dataclasses.is_dataclass``: no tensor, layer of a library, number, string, tuple or container is one."""
+    given = args[0] if args else keywords.get("obj", UNKNOWN)
+    return Const(False) if all(_is_no_dataclass(interp, option) for option in alternatives(given)) else UNKNOWN
+
+
+def _is_no_dataclass(interp: Interpreter, value: Value) -> bool:
+    module = module_at(interp, value)
+    return (module is not None and module.cls is None) or is_known_tensor(interp, value) is not None
+
+
+OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
+    "dataclasses.is_dataclass": _is_dataclass,
 }

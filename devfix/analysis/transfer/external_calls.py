@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.overlays.transformers_ import TokenizerObject
-from devfix.analysis.stdlib import builtins, numpy_, sequences
+from devfix.analysis.stdlib import builtins, introspection, numpy_, sequences
 from devfix.analysis.stdlib.argparse_ import ParserObject
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
@@ -287,6 +287,7 @@ _COLLECTIVES = (
 OVERLAYS: dict[str, TransferFunction] = {
     **data.OVERLAYS,
     **factories.OVERLAYS,
+    **introspection.OVERLAYS,
     **library_modules.OVERLAYS,
     **overlays.OVERLAYS,
     **parametrizations.OVERLAYS,

@@ -202,6 +202,21 @@ RIGHT = {
         def attend(x: Tensor, cache: Tensor = torch.zeros((0, 0, 0))):
             return torch.cat([cache, x]) if cache.size(0) > 0 else x
     """,
+    "a tensor is no instance of a dataclass": """
+        import dataclasses
+
+        def placed(value, device):
+            if isinstance(value, dict):
+                return {key: placed(each, device) for key, each in value.items()}
+            elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+                return type(value)(*[placed(each, device) for each in dataclasses.astuple(value)])
+            elif isinstance(value, torch.Tensor):
+                return value.to(device)
+            return value
+
+        def joined(x: Tensor):
+            return torch.cat([placed(torch.zeros(3), x.device), x])
+    """,
     "a quantile of a number has no dimensions": """
         def low(x: Tensor, level=0.9):
             normal = torch.distributions.Normal(0.0, 1.0)

@@ -9,43 +9,34 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from devfix.analysis.callers import instances
 from devfix.analysis.callers.arguments import Evidence, Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.coverage import coverage_of_library
 from devfix.analysis.callers.device_facts import DeviceFacts
 from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.kinds import argument_kinds
-from devfix.analysis.callers.placed_attributes import forget_placed
 from devfix.analysis.callers.roles import Role, role
-from devfix.analysis.domain.classes import find_member, is_module_class
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.objects import module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
-    ACCELERATOR,
-    NONE,
-    UNKNOWN_DEVICE,
     Bound,
     ClassValue,
-    Const,
-    DeviceValue,
     Function,
     Pointer,
     Value,
-    alternatives,
-    join,
 )
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.overlays.framework import FrameworkInstance
-from devfix.analysis.torch import module_tree, modules
-from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.model import Coverage
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -222,13 +213,13 @@ class _AnyCaller:
         if not methods and not self._builds_with_functions(cls.node):
             return
         before = set(self._interp.visited)
-        instance = self._instance(cls)
+        instance = instances.new_instance(self._interp, cls, STEPS_PER_FUNCTION)
         if instance is None or not self._interp.alive:
             return
         builders = self._interp.visited - before
         if module_at(self._interp, instance) is not None:
-            self._evaluate(instance)
-        self._place(cls, instance, builders)
+            instances.evaluate(self._interp, instance)
+        instances.place(self._interp, cls, instance, builders)
         built = self._interp.state
         if built is None:
             return
@@ -263,62 +254,6 @@ class _AnyCaller:
         functions = (each for each in _definitions(self._module.tree.tree.body) if isinstance(each, _Method))
         return any(each.name in used and self._facts.may_matter(self._module, each) for each in functions)
 
-    def _instance(self, cls: ClassValue) -> Pointer | None:
-        """Return a new instance; with unknown attributes if its constructor cannot be followed."""
-        interp = self._interp
-        before = interp.now.fork()
-        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
-        try:
-            instance = self._built(cls, node)
-        except (Unreachable, OutOfBudget):
-            interp.state, interp.step_budget = before, interp.steps + STEPS_PER_FUNCTION
-            instance = instantiation.new_instance(interp, cls, node)
-        return instance if isinstance(instance, Pointer) else None
-
-    def _built(self, cls: ClassValue, node: ast.Call) -> Value:
-        """Call a class as any caller would: what is no module is told its device here, a module is moved later."""
-        interp = self._interp
-        constructor = find_member(interp, cls, "__init__")
-        if not isinstance(constructor, Function) or not isinstance(constructor.node, _Method):
-            return interp.call(cls, [], {}, node)
-        owner = constructor.owner.node if constructor.owner is not None else cls.node
-        chosen = UNKNOWN_DEVICE if is_module_class(interp, cls) else ACCELERATOR
-        assumed = assume(interp, constructor, owner, constructor.module.tree, 1, device=UNKNOWN_DEVICE, chosen=chosen)
-        return interp.call(cls, assumed.positional, assumed.keywords, node)
-
-    def _evaluate(self, instance: Pointer) -> None:
-        """Put modules in evaluation mode, as callers do before a move, if their classes do more in ``train``."""
-        interp = self._interp
-        for _, part in list(module_tree.named_modules(interp, instance)):
-            cls = interp.heap_object(part).cls
-            mode = find_member(interp, cls, "train") if cls is not None else None
-            if cls is None or not isinstance(mode, Function):
-                continue
-            before = interp.now.fork()
-            node = ast.copy_location(ast.Call(ast.Name("train", ast.Load()), [], []), cls.node)
-            with suppress(Unreachable):
-                interp.call(Bound(mode, part), [Const(False)], {}, node)
-            if interp.state is None:
-                interp.state = before
-
-    def _place(self, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:
-        """Move an instance to the accelerator, with its own ``to`` if it has one.
-
-        ``builders`` are the functions that have built it.
-        """
-        interp = self._interp
-        node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
-        mover = find_member(interp, cls, "to")
-        if isinstance(mover, Function):
-            interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
-        elif module_at(interp, instance) is not None:
-            stays = _sends_own_tensors(cls.node, interp.heap_object(instance).fields)
-            modules.move(interp, instance, UNKNOWN_DEVICE if stays else ACCELERATOR, node)
-            for _, part in list(module_tree.named_modules(interp, instance)):
-                self._settle_weights(part)
-        else:
-            forget_placed(interp, cls, instance, builders)
-
     def _run_as_framework(self, instance: Pointer) -> None:
         """Call the methods of an instance as the framework of its base class does."""
         kept = object_at(self._interp, instance, FrameworkInstance)
@@ -326,15 +261,6 @@ class _AnyCaller:
         assert kept.cls is not None
         name = ast.Name(kept.name, ast.Load())
         kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), kept.cls.node))
-
-    def _settle_weights(self, module: Pointer) -> None:
-        """Make an attribute that may be a parameter or a buffer one: what else it may be is a guess about options."""
-        fields = self._interp.heap_object(module).fields
-        for name, value in fields.items():
-            registered = [option for option in alternatives(value) if modules.is_registered(option)]
-            if registered and len(registered) < len(alternatives(value)):
-                others = [option for option in alternatives(value) if option == NONE]
-                self._interp.now.set_field(module, name, join([*registered, *others]))
 
     def _call_method(self, cls: ClassValue, instance: Pointer, method: Function) -> None:
         interp = self._interp
@@ -350,20 +276,6 @@ class _AnyCaller:
 def _is_private(name: str) -> bool:
     """Return whether a name is private: its callers are in the project, and leave out nothing that they know."""
     return name.startswith("_") and not name.startswith("__")
-
-
-def _sends_own_tensors(cls: ast.ClassDef, fields: Mapping[str, Value]) -> bool:
-    """Return whether a module sends its own buffers or parameters to the accelerator: ``self.basis.cuda()``.
-
-    Its author keeps it on the CPU, so its callers need not move it.
-    """
-    own = {name for name, value in fields.items() if modules.is_registered(value)}
-    return any(
-        isinstance(part, ast.Attribute) and part.attr in own and text_of(part) == f"self.{part.attr}"
-        for node in walk(cls)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
-        for part in walk(node.func.value)
-    )
 
 
 def _is_entry(function: _Method) -> bool:

@@ -1,10 +1,10 @@
-"""Attributes that a method with a device argument places."""
+"""Instances for any caller: attributes that a method with a device argument places."""
 
 from __future__ import annotations
 
 import ast
 
-from devfix.analysis.callers.placed_attributes import placed_attributes
+from devfix.analysis.callers.instances import placed_attributes
 from devfix.syntax.tree import SourceTree
 
 

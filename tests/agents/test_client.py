@@ -59,6 +59,7 @@ def test_figures_count_verified_repairs_and_all_answers(tmp_path):
     assert "| a/b | 2 | 2 | 300, 200 | 1.0, 2.0 | fixed |\n| c/d | 1 | 1 | 400 | 3.0 | no edit |" in page.read_text()
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["incidents/retinanet_focal_targets", "batch_not_moved/logger_in_other_file"])
 def test_the_client_repairs_a_program_of_several_files(name):
     pytest.importorskip("torch")

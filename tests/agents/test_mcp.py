@@ -182,9 +182,9 @@ def test_paths_outside_are_refused(project, path):
     (project.parent / "secret.py").write_text(BROKEN)
     (project / "link.py").symlink_to(project.parent / "secret.py")
 
-    for name in ("check", "apply", "port_plan"):
-        (answer,) = calls(project, (name, {"paths": [path]}))
-        assert answer.is_error
+    answers = calls(project, *((name, {"paths": [path]}) for name in ("check", "apply", "port_plan")))
+
+    assert [answer.is_error for answer in answers] == [True] * 3
     assert (project.parent / "secret.py").read_text() == BROKEN
 
 

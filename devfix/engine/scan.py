@@ -330,11 +330,11 @@ def _findings(
         detected = list(_detected(rule, observations))
         assumes_callers = settings.assumes_callers and observations.is_library
         errors = {identity(each) for each in detected if each.severity is Severity.ERROR and assumes_callers}
-        if not rule.fallback:  # also what is too often wrong to be reported
-            told.update(_place(event) for finding in detected for event in finding.events)
         for finding in levelled(detected, observations):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
+            if not rule.fallback:
+                told.update(_place(event) for event in finding.events)
             if not settings.enabled(finding.code, finding.path):
                 continue
             same = space.original(held_to_cells(finding, space.cells, space.text))

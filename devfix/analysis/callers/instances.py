@@ -78,7 +78,7 @@ def evaluate(interp: AbstractInterpreter, instance: Pointer) -> None:
     for _, part in list(module_tree.named_modules(interp, instance)):
         cls = interp.heap_object(part).cls
         mode = find_member(interp, cls, "train") if cls is not None else None
-        if cls is None or not isinstance(mode, Function):
+        if cls is None or not isinstance(mode, Function) or not _sets_mode(mode):
             continue
         before = interp.now.fork()
         node = ast.copy_location(ast.Call(ast.Name("train", ast.Load()), [], []), cls.node)
@@ -86,6 +86,12 @@ def evaluate(interp: AbstractInterpreter, instance: Pointer) -> None:
             interp.call(Bound(mode, part), [Const(False)], {}, node)
         if interp.state is None:
             interp.state = before
+
+
+def _sets_mode(function: Function) -> bool:
+    """Return whether a method takes what ``Module.train`` takes, ``mode``: another one trains the module."""
+    spec = function.node.args
+    return [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] == ["mode"] and not spec.kwonlyargs
 
 
 def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:

@@ -202,6 +202,19 @@ RIGHT = {
         def attend(x: Tensor, cache: Tensor = torch.zeros((0, 0, 0))):
             return torch.cat([cache, x]) if cache.size(0) > 0 else x
     """,
+    "a method that trains the module is called after it is moved": """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(3, 3)
+
+            def train(self, loader):
+                for _ in loader:
+                    self.layer(torch.ones(3).cuda()).sum().backward()
+
+            def forward(self, x: Tensor):
+                return self.layer(x) + torch.ones(3, device=x.device)
+    """,
     "a tensor is no instance of a dataclass": """
         import dataclasses
 

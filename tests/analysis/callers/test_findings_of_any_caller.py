@@ -208,9 +208,8 @@ RIGHT = {
                 super().__init__()
                 self.layer = nn.Linear(3, 3)
 
-            def train(self, loader):
-                for _ in loader:
-                    self.layer(torch.ones(3).cuda()).sum().backward()
+            def train(self, rate):
+                (self.layer(torch.ones(3).cuda()).sum() * rate).backward()
 
             def forward(self, x: Tensor):
                 return self.layer(x) + torch.ones(3, device=x.device)

@@ -202,17 +202,17 @@ RIGHT = {
         def attend(x: Tensor, cache: Tensor = torch.zeros((0, 0, 0))):
             return torch.cat([cache, x]) if cache.size(0) > 0 else x
     """,
-    "a method that trains the module is called after it is moved": """
+    "a method that trains the module is not called before it is moved": """
         class Net(nn.Module):
             def __init__(self):
                 super().__init__()
                 self.layer = nn.Linear(3, 3)
 
             def train(self, rate):
-                (self.layer(torch.ones(3).cuda()).sum() * rate).backward()
+                self.kept = torch.zeros(3, device=self.layer.weight.device) * rate
 
             def forward(self, x: Tensor):
-                return self.layer(x) + torch.ones(3, device=x.device)
+                return self.layer(x) + self.kept + torch.ones(3, device=x.device)
     """,
     "a tensor is no instance of a dataclass": """
         import dataclasses

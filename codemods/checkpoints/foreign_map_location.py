@@ -80,9 +80,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
         )
         if loading is not None and conflict.call not in reported:
             reported.add(conflict.call)
-            found = _finding(
-                observations, loading, "requires an accelerator in a program that also runs without one", ()
-            )
+            found = _finding(observations, loading, _REQUIRES_ACCELERATOR, ())
             needs_accelerator = any(_needs_accelerator(observations, each) for each in conflicts)
             yield replace(found, severity=Severity.LATENT) if needs_accelerator else found
     for loading in observations.loadings.values():

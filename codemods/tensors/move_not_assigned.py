@@ -1,6 +1,7 @@
 """## What it does
 Checks for tensor moves whose result is discarded: `x.to(device)` as a statement, and loops that move only the loop
-variable. Modules, and project classes whose `.to()` works in place, are not reported.
+variable. Modules, and project classes whose `.to()` works in place, are not reported. Where no operation shows that the
+tensor is needed on the accelerator, the finding is `latent`.
 
 ## Why is this bad?
 `Module.to()` works in place, but `Tensor.to()` returns a new tensor. The original tensor stays on the CPU, and the

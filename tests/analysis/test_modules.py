@@ -633,3 +633,34 @@ def test_what_gets_a_whole_batch_may_be_a_method_that_moves_it(met, call, lines)
     text = "import zoo\nmodel = zoo.build().cuda()\nfor batch in DataLoader(zoo.data()):\n    "
 
     assert len(met(text + call)) == lines
+
+
+@pytest.mark.parametrize(
+    ("call", "fails"), [("net.eval()", 1), ("net.train(False)", 1), ("net.train()", 0), ("pass", 0)]
+)
+def test_modes_reach_the_own_train_of_parts(analyse, call, fails):
+    program = f"""
+class Part(nn.Module):
+    def train(self, mode=True):
+        super().train(mode)
+        if not mode:
+            self.kept = torch.zeros(3)
+        return self
+
+    def forward(self, x):
+        return x + self.kept
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = Part()
+
+    def train(self, mode=True):
+        return super().train(mode)
+
+net = Net()
+{call}
+net.cuda()
+net.part(torch.ones(3).cuda())
+"""
+    assert len({mismatch.point.span.line for mismatch in analyse(program).mismatches}) == fails

@@ -218,7 +218,7 @@ class _AnyCaller:
             return
         builders = self._interp.visited - before
         if module_at(self._interp, instance) is not None:
-            instances.evaluate(self._interp, instance)
+            instances.evaluate(self._interp, cls, instance)
         instances.place(self._interp, cls, instance, builders)
         built = self._interp.state
         if built is None:

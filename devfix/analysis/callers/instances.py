@@ -35,7 +35,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.interpreter import OutOfBudget
-from devfix.analysis.torch import module_tree, modules
+from devfix.analysis.torch import module_methods, module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.syntax.tree import SourceTree, text_of, walk
 
@@ -73,25 +73,14 @@ def _built(interp: AbstractInterpreter, cls: ClassValue, node: ast.Call) -> Valu
     return interp.call(cls, assumed.positional, assumed.keywords, node)
 
 
-def evaluate(interp: AbstractInterpreter, instance: Pointer) -> None:
-    """Put modules in evaluation mode, as callers do before a move, if their classes do more in ``train``."""
-    for _, part in list(module_tree.named_modules(interp, instance)):
-        cls = interp.heap_object(part).cls
-        mode = find_member(interp, cls, "train") if cls is not None else None
-        if cls is None or not isinstance(mode, Function) or not _sets_mode(mode):
-            continue
-        before = interp.now.fork()
-        node = ast.copy_location(ast.Call(ast.Name("train", ast.Load()), [], []), cls.node)
-        with suppress(Unreachable):
-            interp.call(Bound(mode, part), [Const(False)], {}, node)
-        if interp.state is None:
-            interp.state = before
-
-
-def _sets_mode(function: Function) -> bool:
-    """Return whether a method takes what ``Module.train`` takes, ``mode``: another one trains the module."""
-    spec = function.node.args
-    return [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] == ["mode"] and not spec.kwonlyargs
+def evaluate(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer) -> None:
+    """Put a module in evaluation mode, as callers do before they move it; what ``train`` computes stays where it is."""
+    before = interp.now.fork()
+    node = ast.copy_location(ast.Call(ast.Name("eval", ast.Load()), [], []), cls.node)
+    with suppress(Unreachable):
+        module_methods.set_mode(interp, instance, Const(False), node)
+    if interp.state is None:
+        interp.state = before
 
 
 def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:

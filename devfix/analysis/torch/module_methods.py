@@ -13,7 +13,9 @@ from devfix.analysis.domain.values import (
     CPU,
     NONE,
     UNKNOWN,
+    Bound,
     Const,
+    Function,
     IterableOf,
     Keywords,
     Origin,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_parallel", "module_method"]
+__all__ = ["call_parallel", "module_method", "set_mode"]
 
 
 def module_method(
@@ -69,6 +71,10 @@ def module_method(
         if target is not None:
             scenarios.record_placement(interp, node, target)
             modules.move(interp, pointer, target, node)
+        return pointer
+    if name in ("eval", "train"):
+        mode = Const(False) if name == "eval" else args[0] if args else keywords.get("mode", Const(True))
+        set_mode(interp, pointer, mode, node, own=name == "eval")
         return pointer
     if name == "requires_grad_":
         if args and args[0] == Const(False):
@@ -203,6 +209,32 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         counted = interp.loop_depth == 0 and obj.default_item is None
         modules.attach(interp, pointer, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
     return pointer
+
+
+def set_mode(interp: Interpreter, pointer: Pointer, mode: Value, node: ast.Call, *, own: bool = True) -> None:
+    """Call the project's own ``train(mode)`` of a module, or of those below it.
+
+    With ``own=False``, the module's own is left out, because it makes the call: ``super().train(mode)``.
+    ``torch/nn/modules/module.py``, ``Module.train``.
+    """
+    pending, seen = [(pointer, own)], set[int]()
+    while pending:
+        part, is_called = pending.pop()
+        obj = module_at(interp, part)
+        if obj is None or part.id in seen:
+            continue
+        seen.add(part.id)
+        method = find_member(interp, obj.cls, "train") if is_called and obj.cls is not None else None
+        if isinstance(method, Function) and _takes_mode(method):
+            interp.call(Bound(method, part), [mode], {}, node)
+        else:
+            pending.extend((child, True) for _, child in module_tree.named_children(interp, obj))
+
+
+def _takes_mode(function: Function) -> bool:
+    """Return whether a method takes what ``Module.train`` takes, ``mode``: another one trains the module."""
+    spec = function.node.args
+    return [each.arg for each in (*spec.posonlyargs, *spec.args)][1:] == ["mode"] and not spec.kwonlyargs
 
 
 def call_parallel(interp: Interpreter, module: Module, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

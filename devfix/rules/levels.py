@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from devfix.analysis.domain.objects import module_at
-from devfix.analysis.observations import DeviceMismatch, HostAccess, Observations
+from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
 
@@ -126,23 +126,27 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     """Return the basis of what fails in each line, the strongest of several."""
     found: dict[tuple[str, int], Basis] = {}
     everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
+    stores = {store.number: store for store in observations.attribute_stores.values() if observations.is_library}
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
-        basis = Basis.NO_MODULE if _is_kept_by_no_module(observations, failing) else _basis(failing)
+        basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(failing)
         found[place] = min(found.get(place, Basis.GUESS), basis, key=list(Basis).index)
     for ignored in observations.of(IgnoredDevice):
         found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
     return found
 
 
-def _is_kept_by_no_module(observations: Observations, failing: DeviceMismatch | HostAccess) -> bool:
-    """Return whether what is on the CPU is an attribute of an object of the project that is no module."""
-    if not isinstance(failing, DeviceMismatch) or failing.point.state is None or not observations.is_library:
+def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceMismatch | HostAccess) -> bool:
+    """Return whether what is on the CPU is an attribute of an object of the project that is no module.
+
+    ``stores`` are those of a library, by number.
+    """
+    state = failing.point.state
+    if not stores or not isinstance(failing, DeviceMismatch) or state is None:
         return False
-    stores = {store.number: store for store in observations.attribute_stores.values()}
     ids = {origin.attribute_id for operand in failing.cpu for origin in operand.origins} - {0}
-    owners = [owner for each in ids for owner in stores[each].owners if failing.point.state.has(owner.id)]
-    return bool(owners) and not any(module_at(failing.point.state, owner) is not None for owner in owners)
+    owners = [owner for each in ids for owner in stores[each].owners if state.has(owner.id)]
+    return bool(owners) and not any(module_at(state, owner) is not None for owner in owners)
 
 
 def _basis(failing: DeviceMismatch | HostAccess) -> Basis:

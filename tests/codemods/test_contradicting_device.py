@@ -294,7 +294,7 @@ def test_a_read_that_may_not_happen_or_is_caught_ends_nothing(repair, read):
     ],
 )
 def test_a_program_for_accelerators_may_ask_once_whether_there_is_one(tmp_path, unasked, asked, level):
-    moves = "".join(f"x = x + torch.ones(3, 4).cuda() * {number}\n" for number in range(unasked - 1))
+    moves = "".join(f"x = x + torch.ones(3, 4).cuda() * {number}\n" for number in range(unasked))
     program = f"""\
 import torch
 from torch import nn

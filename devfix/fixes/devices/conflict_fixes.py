@@ -59,6 +59,8 @@ def move_index(conflict: DeviceConflict) -> Edit | None:
     if mismatch is None or not conflict.was_on_accelerator or not isinstance(mismatch.point.node, ast.Subscript):
         return None
     indexed, tree = mismatch.point.node, mismatch.point.tree
+    if not isinstance(indexed.ctx, ast.Load):
+        return None  # the written values are elsewhere, not the index
     is_meant = indexed.value is conflict.call or conflict.is_used_elsewhere
     if mismatch.operation != "index" or not is_meant or isinstance(indexed.slice, ast.Tuple):
         return None

@@ -18,7 +18,7 @@ from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
-from devfix.syntax.tree import walk
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
@@ -144,7 +144,10 @@ def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]
     if not all(_asks_torch(choice) for choice in choices):
         return False
     unasked = sum(
-        isinstance(node, ast.Attribute) and node.attr == "cuda" and isinstance(tree.parents.get(node), ast.Call)
+        isinstance(node, ast.Attribute)
+        and node.attr == "cuda"
+        and isinstance(tree.parents.get(node), ast.Call)
+        and not _is_asked_first(tree, node)
         for tree in observations.trees
         if ".cuda(" in tree.text
         for node in tree.nodes
@@ -153,6 +156,12 @@ def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]
 
 
 _MOST_UNASKED = 8  # moves that do not ask, for each that does
+
+
+def _is_asked_first(tree: SourceTree, node: ast.AST) -> bool:
+    """Return whether a condition on the accelerator encloses a node."""
+    parents = tree.ancestors(node)
+    return any(isinstance(parent, (ast.If, ast.IfExp)) and asks_for_accelerator(parent.test) for parent in parents)
 
 
 def _asks_torch(choice: ProgramPoint) -> bool:

@@ -39,17 +39,17 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(pytest.mark.xfail(reason="expressions have no positions", strict=False))
     if config.getoption("--thorough") or any("::" in each for each in config.args):
         return
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("thorough"):
-            groups.setdefault("", []).append(item)
-        elif item.get_closest_marker("sample"):
-            groups.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    left_out = {*groups.pop("", [])}
-    for group in groups.values():
-        (wanted,) = group[0].get_closest_marker("sample").args
-        kept = {round(index * (len(group) - 1) / max(wanted - 1, 1)) for index in range(wanted)}
-        left_out.update(item for index, item in enumerate(group) if index not in kept)
+    left_out = {item for item in items if item.get_closest_marker("thorough")}
+    for kind in (pytest.Function, pytest.Module):  # the parameters of a test first
+        groups: dict[str, list[pytest.Item]] = {}
+        for item in items:
+            for node, mark in item.iter_markers_with_node("sample") if item not in left_out else ():
+                if isinstance(node, kind):
+                    groups.setdefault(f"{mark.args[0]} of {node.nodeid.partition('[')[0]}", []).append(item)
+        for key, group in groups.items():
+            wanted = int(key.split()[0])
+            kept = {round(index * (len(group) - 1) / max(wanted - 1, 1)) for index in range(wanted)}
+            left_out.update(item for index, item in enumerate(group) if index not in kept)
     config.hook.pytest_deselected(items=[item for item in items if item in left_out])
     items[:] = [item for item in items if item not in left_out]
 

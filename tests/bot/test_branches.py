@@ -19,6 +19,8 @@ from devfix.migrate.plan import read_plan
 from devfix.migrate.proposing import ForgeError
 from devfix.migrate.work import migrate as work
 
+pytestmark = pytest.mark.sample(11)  # each takes seconds
+
 
 def test_a_pull_request_is_opened_and_kept(plan, migrate, github, repository, tmp_path):
     path = plan("main", labels=["bug"], reviewers=["ann", "lab/core"])

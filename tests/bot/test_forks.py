@@ -10,6 +10,8 @@ from bot.serving import Answer
 
 from devfix.bot.forks import fork as forks
 
+pytestmark = pytest.mark.sample(7)  # each takes seconds
+
 FORK = "me/nets"
 BRANCH = "devfix/device-main"
 

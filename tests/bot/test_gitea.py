@@ -15,6 +15,8 @@ from bot.serving import TOKEN, Answer
 from devfix.bot.gitea import GiteaForge
 from devfix.bot.skip_reasons import BotError
 
+pytestmark = pytest.mark.sample(7)  # each takes seconds
+
 FIXED = "+    loss = model(torch.randn(8, 4).to(device)).sum()"
 
 

@@ -15,6 +15,8 @@ from devfix.migrate.proposing import Progress, Refused
 from devfix.migrate.task import Publishing, Task
 from devfix.migrate.work import migrate as work
 
+pytestmark = pytest.mark.sample(5)  # each takes seconds
+
 FIXED = "    loss = model(torch.randn(8, 4).to(device)).sum()"
 
 

@@ -8,6 +8,8 @@ import pytest
 from bot.conftest import BROKEN, CLEAN, CONFIGURATION, run_git
 from bot.serving import TOKEN, Answer
 
+pytestmark = pytest.mark.sample(12)  # each takes seconds
+
 GROUPED = CONFIGURATION + 'max-hourly = 9\n[tool.devfix.bot.groups]\ncheckpoints = ["DEV3"]\n'
 LOADED = BROKEN.replace("for step", 'state = torch.load("model.pt")\nmodel.load_state_dict(state)\nfor step', 1)
 

@@ -17,6 +17,8 @@ from devfix.migrate.proposing import ForgeError, Refused
 from devfix.migrate.task import Publishing, Task
 from devfix.migrate.work import migrate as work
 
+pytestmark = pytest.mark.sample(7)  # each takes seconds
+
 BRANCH = "devfix/device"
 FORK = "devfix-bot/nets"
 NO_ACCESS = {"project_access": {"access_level": 20}, "group_access": None}

@@ -10,6 +10,8 @@ from bot.conftest import BROKEN, CLEAN, CONFIGURATION
 from bot.github_server import BOT
 from bot.serving import TOKEN, Answer
 
+pytestmark = pytest.mark.sample(24)  # each takes seconds
+
 FIXED = "    loss = model(torch.randn(8, 4).to(device)).sum()"
 
 

@@ -13,6 +13,8 @@ import pytest
 
 from devfix.verify.sandbox.scratch import RUN_PREFIX
 
+pytestmark = pytest.mark.sample(9)  # each takes seconds
+
 pytest.importorskip("torch")
 
 #: Reading does not see what runpy loads.

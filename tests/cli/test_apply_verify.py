@@ -20,6 +20,8 @@ from devfix.model import (
     Status,
 )
 
+pytestmark = pytest.mark.sample(8)  # each takes seconds
+
 pytest.importorskip("torch")
 
 TRAIN = """\

@@ -9,6 +9,8 @@ import sys
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.sample(18)  # each takes seconds
+
 pytest.importorskip("torch")
 
 

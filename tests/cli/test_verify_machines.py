@@ -7,6 +7,8 @@ import re
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.sample(6)  # each takes seconds
+
 pytest.importorskip("torch")
 
 CUDA_ONLY = """\

@@ -11,6 +11,8 @@ import venv
 import jsonschema
 import pytest
 
+pytestmark = pytest.mark.sample(13)  # each takes seconds
+
 torch = pytest.importorskip("torch")
 
 ROOT = pathlib.Path(__file__).parents[2]

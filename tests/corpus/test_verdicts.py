@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.sample(14)  # each takes seconds
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:

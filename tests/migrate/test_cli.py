@@ -12,6 +12,8 @@ import pytest
 from devfix.migrate.plan import read_plan
 from devfix.migrate.state import State
 
+pytestmark = pytest.mark.sample(9)  # each takes seconds
+
 
 @pytest.fixture
 def devfix(tmp_path):

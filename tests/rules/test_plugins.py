@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.sample(20)  # each takes seconds
+
 PLUGIN = Path(__file__).parents[1] / "data" / "plugin"
 PROGRAM = "import torch\n\nx = torch.ones(3)\nx = x.cuda()\n"
 RULES = "from devfix.rules import Rule\n\nRULE = Rule({})\n"

@@ -15,6 +15,8 @@ from devfix.verify.probe.recipe import Recipe
 
 from .scripts import edited, project
 
+pytestmark = pytest.mark.sample(22)  # each takes seconds
+
 #: The evaluation has the device error; the training has none.
 BROKEN = """\
 import torch

@@ -20,6 +20,8 @@ from devfix.verify.training_invariants import describe_gradient_change
 
 from .scripts import BROKEN, FIXED, edited, project
 
+pytestmark = pytest.mark.sample(24)  # each takes seconds
+
 
 def verdict(tmp_path: Path, original: str, patched: str, **options: Any) -> Verdict:
     return prove(project(tmp_path / "a", original), project(tmp_path / "b", patched), "train.py", **options)

@@ -90,10 +90,11 @@ def load_local_rules(names: Sequence[str], root: str) -> None:
             _local[key] = tuple(_validate(module, origin, plugin_rules())), _digest_files(module)
 
 
-def _entry_points() -> list[EntryPoint]:
+@lru_cache(maxsize=1)
+def _entry_points() -> tuple[EntryPoint, ...]:
     from importlib.metadata import entry_points
 
-    return sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value))
+    return tuple(sorted(entry_points(group=GROUP), key=lambda each: (each.name, each.value)))
 
 
 def _distribution(entry: EntryPoint) -> str:

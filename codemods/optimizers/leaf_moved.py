@@ -46,7 +46,7 @@ from devfix.fixes.event_path import event_path
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import AddKeyword, AppendCode, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
-from devfix.syntax.tree import SourceTree, names_in
+from devfix.syntax.tree import SourceTree, names_in, text_of, walk
 
 __all__ = ["RULE"]
 
@@ -76,23 +76,59 @@ def _needs_leaf(move: LeafMove, use: str) -> bool:
 
 def _finding(observations: Observations, move: LeafMove, use: str) -> Finding:
     tree = move.point.tree
-    edits = _edits(observations, move)
+    is_registered = use == "attribute"
     described = "parameter" if move.kind == "parameter" else "tensor with requires_grad=True"
+    copy = "a plain tensor" if is_registered else "not a leaf tensor"
+    rebinding = _rebinding(tree, move.uses[use].node) if is_registered else None
+    edits = _edits(observations, move) if rebinding is None else ()
+    reason = (
+        "the leaf tensor is created elsewhere: create it on the device there"
+        if rebinding is None
+        else f"line {rebinding.lineno} assigns a tensor to the same attribute, which a parameter rejects"
+    )
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.ERROR,
+        Severity.LATENT if is_registered and _is_constant(move.call) else Severity.ERROR,
         tree.path,
         tree.span(move.call),
-        f"a {described} is moved after its creation, and the copy is not a leaf tensor: {_CONSEQUENCES[use]}",
+        f"a {described} is moved after its creation, and the copy is {copy}: {_CONSEQUENCES[use]}",
         event_path(
             (move.made, "created", "the leaf tensor is created here"),
-            (move.point, "moved", "this returns a non-leaf copy on the accelerator"),
+            (move.point, "moved", f"this returns a copy on the accelerator, which is {copy}"),
             (move.uses[use], "used", _CONSEQUENCES[use]),
         ),
         (Fix("create the leaf tensor on the device", edits),) if edits else (),
-        "" if edits else "the leaf tensor is created elsewhere: create it on the device there",
+        "" if edits else reason,
     )
+
+
+def _is_constant(move: ast.Call) -> bool:
+    """Return whether the parameter needs no gradient: training is right without it, but the state dict lacks it."""
+    assert isinstance(move.func, ast.Attribute)
+    created = move.func.value
+    return isinstance(created, ast.Call) and any(
+        keyword.arg == "requires_grad" and isinstance(keyword.value, ast.Constant) and not keyword.value.value
+        for keyword in created.keywords
+    )
+
+
+def _rebinding(tree: SourceTree, stored: ast.AST) -> ast.Assign | None:
+    """Return another assignment of a tensor to the attribute in its class: a registered parameter refuses it."""
+    cls = next((node for node in tree.ancestors(stored) if isinstance(node, ast.ClassDef)), None)
+    if cls is None:
+        return None
+    name = text_of(stored)
+    for node in walk(cls):
+        if isinstance(node, ast.Assign) and name in map(text_of, node.targets) and stored not in node.targets:
+            is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+            if not is_none and not _contains_parameter(node.value):
+                return node
+    return None
+
+
+def _contains_parameter(node: ast.expr) -> bool:
+    return any(_makes_parameter(each) for each in walk(node) if isinstance(each, ast.expr))
 
 
 def _edits(observations: Observations, move: LeafMove) -> tuple[Edit, ...]:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.model import Severity
+from devfix.sources import SourceFile
+
 CODE = "DEV402"
 REWRITES = [
     pytest.param(
@@ -256,3 +261,32 @@ def test_a_layer_in_another_file(files_before_and_after, repair):
     )
 
     assert repair(CODE, before) == after
+
+
+def test_an_attribute_that_gets_tensors_later_is_reported_without_a_fix(tmp_path):
+    text = """
+import torch
+from torch import nn
+
+
+class Normalizer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(4)).to("cuda")
+        self.mean = nn.Parameter(torch.zeros(4), requires_grad=False).to("cuda")
+
+    def update(self, x):
+        self.scale = x.std(0)
+        self.mean.mul_(0.9).add_(x.mean(0))
+
+
+Normalizer().update(torch.ones(2, 4).to("cuda"))
+"""
+    source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    scale, mean = (each.finding for each in outcome.resolutions)
+    assert (scale.severity, scale.fixes) == (Severity.ERROR, ())
+    assert scale.reason == "line 13 assigns a tensor to the same attribute, which a parameter rejects"
+    assert (mean.severity, len(mean.fixes)) == (Severity.LATENT, 1)  # training is right; the state dict lacks it

@@ -27,6 +27,13 @@ def test_an_option_that_names_a_device_is_the_accelerator(place, argument, devic
     assert place(PARSER.format(argument=argument), f"torch.ones(3, device={device})") == "accelerator"
 
 
+def test_a_switch_that_is_always_on(place):
+    program = PARSER.format(argument="parser.add_argument('--no-cuda', action='store_true', default=True)")
+    program += "args.cuda = not args.no_cuda and torch.cuda.is_available()\n"
+
+    assert place(program, "torch.ones(3, device='cuda' if args.cuda else 'cpu')") == "cpu"
+
+
 def test_what_the_program_sets_afterwards_counts(place):
     program = PARSER.format(argument="parser.add_argument('--cpu', action='store_true')")
 

@@ -15,6 +15,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     WIDENING_LIMIT,
+    Builtin,
     Const,
     DeviceValue,
     External,
@@ -139,6 +140,11 @@ NUMBERS = [Const(number) for number in range(7)]
             [*(Pointer(n) for n in range(MOST_OBJECTS)), *NUMBERS],
             [*(Pointer(n) for n in range(MOST_OBJECTS)), Number()],
             id="objects-of-several-paths-stay",
+        ),
+        pytest.param(
+            [Builtin(Pointer(n), "to") for n in range(MOST_OBJECTS)],
+            [Builtin(Pointer(n), "to") for n in range(MOST_OBJECTS)],
+            id="methods-of-as-many-objects-stay",
         ),
         pytest.param(
             [*NUMBERS, Tensor(CPU), Tensor(CPU, grad=True), Tensor(ACCELERATOR, is_certain=False)],

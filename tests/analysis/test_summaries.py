@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from devfix.syntax.tree import text_of
+
 CALLS = 40
 LONG = "    t = torch.ones(3)\n" * 400
 
@@ -35,3 +37,28 @@ def test_the_items_of_lists_tell_contexts_apart(analyse):
     observations = analyse(text + "y + torch.ones(3)\n")
 
     assert observations.mismatches == []
+
+
+def test_what_a_function_leaves_on_the_cpu_is_there_afterwards(analyse):
+    text = f"def f(model):\n{LONG}    model.calls = 1\n    return t\n"
+    calls = "".join(f"m{i} = nn.Linear(3, 3)\nf(m{i})\n" for i in range(4))
+
+    assert len(analyse(text + calls + "m3(torch.ones(3).cuda())\n").mismatches) == 1
+
+
+def test_a_function_returns_its_own_argument(analyse):
+    text = f"def fill(x):\n{LONG}    return x.zero_()\n" + "fill(torch.ones(3))\n" * 4
+    net = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    net += "        self.w = fill(nn.Parameter(torch.ones(3)))\n"
+    observations = analyse(text + net + "net = Net().cuda()\nnet.w + torch.ones(3).cuda()\n")
+
+    assert observations.mismatches == []
+
+
+def test_a_result_comes_from_the_arguments_of_its_own_call(analyse):
+    text = f"def double(x):\n{LONG}    return x * 2, x\n" + "double(torch.ones(3))\n" * 4
+    observations = analyse(text + "y = torch.zeros(3)\ndouble(y)[0] + torch.ones(3).cuda()\n")
+
+    (mismatch,) = observations.mismatches
+    (origin,) = mismatch.cpu[0].origins
+    assert text_of(observations.sources[origin.site_id].point.node) == "torch.zeros(3)"

@@ -24,9 +24,10 @@ class Unreachable(Exception):
 class Base:
     """The definitions of imported modules: the same on every path, evaluated on first use.
 
-    ``journal`` lists the objects and environments that any path has written, in the order of the run; ``optimizers``
-    the optimizers that any path has made; ``ended`` the environments of calls that have ended, which only the
-    functions defined in them refer to; ``computed`` the objects with attributes of computed names.
+    ``journal`` lists the objects and environments that any path has written, in the order of the run, an object that
+    is on other devices afterwards with a negative identifier; ``optimizers`` the optimizers that any path has made;
+    ``ended`` the environments of calls that have ended, which only the functions defined in them refer to;
+    ``computed`` the objects with attributes of computed names.
     """
 
     def __init__(self) -> None:
@@ -193,9 +194,11 @@ class State:
 
     def write(self, key: int, obj: HeapObject) -> None:
         """Replace the object with this identifier."""
+        former = self.heap.get(key)
         self.heap[key] = obj
         self.branch.note(key)
-        self.base.journal.append(key)
+        is_moved = former is not None and former.devices != obj.devices
+        self.base.journal.append(-key if is_moved else key)
 
     def heap_object(self, pointer: Pointer) -> HeapObject:
         """Return the object at a pointer."""

@@ -131,7 +131,7 @@ def call_function(
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )
-    with interp.within(activation), summary.context(interp, places):
+    with interp.within(activation), summary.context(interp, places, activation.env):
         _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
             return interp.evaluate(function.node.body)
@@ -151,7 +151,7 @@ def call_function(
         raise Unreachable
     if _is_generator(function.node):
         items = IterableOf(join_by_identity(interp, activation.yields))
-        summary.note_result(places, items, activation.env)
+        summary.note_result(places, items, passed, activation.env)
         return items
     random_branches.note_returns(interp, function, exits)
     result = join(value for _, value in exits)
@@ -159,7 +159,7 @@ def call_function(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
-    summary.note_result(places, result, activation.env)
+    summary.note_result(places, result, passed, activation.env)
     return result
 
 

@@ -6,14 +6,15 @@ So the cost of a program is bounded per function, and no program is left in part
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import module_at
-from devfix.analysis.domain.records import dataclass
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
+    MOST_ORIGINS,
     UNKNOWN,
     WIDENING_LIMIT,
     Bound,
@@ -21,6 +22,7 @@ from devfix.analysis.domain.values import (
     Const,
     DeviceValue,
     IterableOf,
+    Origin,
     Parameters,
     Partial,
     Pointer,
@@ -50,15 +52,17 @@ class Summary:
     Attributes:
         steps: steps that they took, with those of the functions that they called.
         contexts: number of calls that were followed, by the places of their arguments.
-        results: their results; an unknown value for one that the call has created.
+        results: their results, an unknown value for one that the call has created.
         changes: a call has changed objects that existed before it.
+        moves: a call has moved some of them.
 
     """
 
     steps: int = 0
     contexts: Counter[object] = field(default_factory=Counter)
-    results: dict[object, list[Value]] = field(default_factory=dict)
+    results: dict[object, list[_Result]] = field(default_factory=dict)
     changes: bool = False
+    moves: bool = False
 
     @property
     def is_large(self) -> bool:
@@ -70,29 +74,94 @@ class Summary:
         return self.is_large and self.contexts[places] >= MOST_CONTEXTS
 
     @contextmanager
-    def context(self, interp: Interpreter, places: object) -> Iterator[None]:
-        """Count a call that is followed in the body."""
+    def context(self, interp: Interpreter, places: object, start: int) -> Iterator[None]:
+        """Count a call that is followed in the body; what it creates has identifiers from ``start`` on."""
         self.contexts[places] += 1
-        steps, start, written = interp.steps, interp.new_id(), len(interp.base.journal)
+        steps, written = interp.steps, len(interp.base.journal)
         try:
             yield
         finally:
             self.steps += interp.steps - steps
-            self.changes = self.changes or any(key < start for key in interp.base.journal[written:])
+            self._note_changes([key for key in interp.base.journal[written:] if abs(key) < start])
 
-    def note_result(self, places: object, result: Value, start: int) -> None:
+    def note_result(self, places: object, result: Value, arguments: Sequence[Value], start: int) -> None:
         """Note the result of a call; objects with identifiers above ``start`` are its own."""
+        if places is None:
+            return  # every context is still followed
         known = self.results.setdefault(places, [])
         if len(known) < WIDENING_LIMIT:
-            kept = UNKNOWN if any(pointer.id > start for pointer in _pointers([result])) else result
+            kept = _noted(result, arguments, start)
             if kept not in known:
                 known.append(kept)
 
-    def apply(self, interp: Interpreter, places: object, arguments: Iterable[Value]) -> Value:
+    def _note_changes(self, keys: Sequence[int]) -> None:
+        self.changes = self.changes or bool(keys)
+        self.moves = self.moves or any(key < 0 for key in keys)
+
+    def apply(self, interp: Interpreter, places: object, arguments: Sequence[Value]) -> Value:
         """Return the result of a call that is not followed; what it may change is unknown afterwards."""
-        if self.changes:
+        if self.moves:
             interp.escape(arguments)
-        return join(self.results.get(places, ()))
+        elif self.changes:  # a module may have other attributes now; its weights are where they were
+            interp.escape(argument for argument in arguments if module_at(interp, argument) is None)
+        return join(result.of(arguments) for result in self.results.get(places, ()))
+
+
+@dataclass(frozen=True)
+class _Result:
+    """The result of a call.
+
+    Attributes:
+        value: the result.
+        position: the position of the argument that it is.
+        origins: where the tensors of each argument come from; the result of another call comes from its arguments.
+
+    """
+
+    value: Value
+    position: int | None = None
+    origins: tuple[tuple[Origin, ...], ...] = ()
+
+    def of(self, arguments: Sequence[Value]) -> Value:
+        """Return the result of a call with other arguments in the same places."""
+        if self.position is not None:
+            return arguments[self.position]
+        renamed: dict[Origin, dict[Origin, None]] = {}
+        for known, argument in zip(self.origins, arguments, strict=False):
+            for origin in known:
+                renamed.setdefault(origin, {}).update(dict.fromkeys(_origins(argument)))
+        return _renamed(self.value, renamed) if renamed else self.value
+
+
+def _noted(result: Value, arguments: Sequence[Value], start: int) -> _Result:
+    if any(pointer.id > start for pointer in _pointers([result])):
+        return _Result(UNKNOWN)
+    if isinstance(result, (Tensor, Pointer)) and result in arguments:
+        return _Result(UNKNOWN, arguments.index(result))
+    return _Result(result, None, tuple(map(_origins, arguments)) if _origins(result) else ())
+
+
+def _origins(value: Value) -> tuple[Origin, ...]:
+    """Return the origins of the tensors in a value."""
+    match value:
+        case Tensor():
+            return value.origins
+        case Union(items) | TupleValue(items):
+            return tuple(dict.fromkeys(origin for item in items for origin in _origins(item)))
+    return ()
+
+
+def _renamed(value: Value, renamed: Mapping[Origin, Iterable[Origin]]) -> Value:
+    """Return a value with other origins of its tensors."""
+    match value:
+        case Tensor():
+            origins = dict.fromkeys(new for origin in value.origins for new in renamed.get(origin, (origin,)))
+            return replace(value, origins=tuple(origins)[:MOST_ORIGINS])
+        case Union(items):
+            return join(_renamed(item, renamed) for item in items)
+        case TupleValue(items):
+            return TupleValue(tuple(_renamed(item, renamed) for item in items))
+    return value
 
 
 def places_of(interp: Interpreter, values: Iterable[Value]) -> object:

@@ -91,8 +91,9 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     action = keywords.get("action")
     type_ = keywords.get("type")
     default = keywords.get("default")
-    if (action, default) in ((Const("store_true"), Const(True)), (Const("store_false"), Const(False))):
-        return default  # given or not, the option has one value
+    for switch, is_on in (("store_true", True), ("store_false", False)):
+        if action == Const(switch) and default == Const(is_on):
+            return Const(is_on)  # given or not
     device = value_by_name(interp, symbol)
     is_possible = not _lists_no_accelerator(interp, keywords.get("choices")) and not _is_other_text(default)
     if isinstance(device, DeviceValue) and is_possible:

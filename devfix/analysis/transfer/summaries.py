@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     MOST_ORIGINS,
@@ -20,6 +20,7 @@ from devfix.analysis.domain.values import (
     Bound,
     Builtin,
     Const,
+    Device,
     DeviceValue,
     IterableOf,
     Origin,
@@ -31,18 +32,20 @@ from devfix.analysis.domain.values import (
     TupleValue,
     Union,
     Value,
+    alternatives,
     join,
 )
-from devfix.analysis.torch import module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.domain.state import State
 
 __all__ = ["Summary", "places_of"]
 
 MOST_STEPS = 1_500  # of a function whose every context is followed
 MOST_CONTEXTS = 2  # of a larger one, with arguments in the same places
 MOST_DEPTH = 3  # levels of containers that are told apart
+MOST_PLACED = 32  # objects of one call whose places count
 
 
 @dataclass(eq=False)
@@ -166,27 +169,54 @@ def _renamed(value: Value, renamed: Mapping[Origin, Iterable[Origin]]) -> Value:
 
 def places_of(interp: Interpreter, values: Iterable[Value]) -> object:
     """Return where the tensors and modules in values are: a key for contexts that need not be told apart."""
-    return tuple(_place(interp, value, 0) for value in values)
+    known: dict[tuple[int, int], object] = {}
+    return tuple([_place(interp.now, value, 0, known) for value in values])
 
 
-def _place(interp: Interpreter, value: Value, depth: int) -> object:
-    match value:
-        case Tensor(device) | DeviceValue(device):
-            return type(value), device
-        case Const(bool() | str() | None as constant):
-            return repr(constant)
-        case Union(items):
-            return frozenset(_place(interp, item, depth) for item in items)
-        case TupleValue(items) if depth < MOST_DEPTH:
-            return tuple(_place(interp, item, depth + 1) for item in items)
-        case Pointer() if module_at(interp, value) is not None:
-            parts = module_tree.weighted_modules(interp, value)
-            return frozenset(device for _, _, part in parts for device in part.devices)
-        case Pointer() if depth < MOST_DEPTH:
-            obj = interp.heap_object(value)
-            inner = frozenset(_place(interp, item, depth + 1) for item in obj.contents)
-            return type(obj), obj.devices, inner
+def _place(state: State, value: Value, depth: int, known: dict[tuple[int, int], object]) -> object:
+    """Return where a value is; ``known`` are the places of objects, by identifier and depth: some hold each other."""
+    if isinstance(value, Pointer):
+        key = value.id, depth
+        if key not in known and len(known) >= MOST_PLACED:
+            return Pointer
+        if key not in known:
+            known[key] = _place_of_object(state, value, depth, known)
+        return known[key]
+    if isinstance(value, (Tensor, DeviceValue)):
+        return type(value), value.device
+    if isinstance(value, Const) and (value.value is None or isinstance(value.value, (bool, str))):
+        return repr(value.value)
+    if isinstance(value, Union):
+        return frozenset([_place(state, item, depth, known) for item in value.alternatives])
+    if isinstance(value, TupleValue) and depth < MOST_DEPTH:
+        return tuple([_place(state, item, depth + 1, known) for item in value.items])
     return type(value)
+
+
+def _place_of_object(state: State, pointer: Pointer, depth: int, known: dict[tuple[int, int], object]) -> object:
+    obj = state.heap_object(pointer)
+    if isinstance(obj, Module):
+        return frozenset(_devices_of_weights(state, pointer))
+    if depth >= MOST_DEPTH:
+        return Pointer
+    inner = frozenset([_place(state, item, depth + 1, known) for item in obj.contents])
+    return type(obj), obj.devices, inner
+
+
+def _devices_of_weights(state: State, pointer: Pointer) -> set[Device]:
+    """Return the devices of the weights in a tree of modules."""
+    devices, seen, pending = set[Device](), {pointer.id}, [state.heap_object(pointer)]
+    while pending:
+        module = pending.pop()
+        if isinstance(module, Module):
+            if module.weights:
+                devices |= module.devices
+            for value in module.contents:
+                for option in alternatives(value):
+                    if isinstance(option, Pointer) and option.id not in seen:
+                        seen.add(option.id)
+                        pending.append(state.heap_object(option))
+    return devices
 
 
 def _pointers(values: Iterable[Value]) -> Iterator[Pointer]:

@@ -13,6 +13,8 @@ from devfix.fixes.device_expression import FOR_MODULE, Query, device_expression
 from devfix.fixes.insertion_point import all_live, enclosing, same_function
 from devfix.fixes.move_style import Move, last_move, move_of
 from devfix.fixes.value_scope import ValueScope, bound_at
+from devfix.syntax.node_caches import node_cache
+from devfix.syntax.tree import text_of, walk
 
 __all__ = ["ModuleMove", "is_bound_ahead", "module_move_at"]
 
@@ -130,13 +132,19 @@ def _returns_to_saved_device(point: ProgramPoint) -> bool:
         or not isinstance(call.args[0], ast.Name)
     ):
         return False
-    saved, receiver = call.args[0].id, ast.unparse(call.func.value)
-    return any(
-        isinstance(node, ast.Assign)
+    return (call.args[0].id, f"{text_of(call.func.value)}.device") in _saved_devices(point.call_frame.activation.node)
+
+
+@node_cache(8192)
+def _saved_devices(function: ast.AST) -> frozenset[tuple[str, str]]:
+    """Return the names that a function gives to devices of objects, each with the expression: ``d = vae.device``."""
+    return frozenset(
+        (node.targets[0].id, text_of(node.value))
+        for node in walk(function)
+        if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
-        and node.targets[0].id == saved
-        and ast.unparse(node.value) == f"{receiver}.device"
-        for node in ast.walk(point.call_frame.activation.node)
+        and isinstance(node.value, ast.Attribute)
+        and node.value.attr == "device"
     )
 
 

@@ -143,6 +143,41 @@ def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkey
     assert all(finding.fixes for finding in found)
 
 
+BY_RANK = """\
+import torch
+
+mean = torch.ones(3, 1, 1)
+
+
+def normalize(x):
+    if {test}:
+        return x - mean
+    {rest}
+        return x - mean.cuda()
+
+
+normalize(torch.ones(2, 3, 4, 4).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "rest", "level"),
+    [
+        pytest.param("x.dim() == 3", "else:", Severity.LATENT, id="dim"),
+        pytest.param("x.ndim == 3", "elif x.ndim == 4:", Severity.LATENT, id="ndim"),
+        pytest.param("len(x.shape) < 4", "else:", Severity.LATENT, id="shape"),
+        pytest.param("x.size(0) == 3", "else:", Severity.ERROR, id="a-size"),
+    ],
+)
+def test_tensors_that_their_dimensions_tell_apart_are_latent(tmp_path, monkeypatch, test, rest, level):
+    monkeypatch.chdir(tmp_path)
+    text = BY_RANK.format(test=test, rest=rest)
+    settings = Settings(root=".", severity=Severity.LATENT)
+    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
+
+
 EITHER = """\
 import random
 

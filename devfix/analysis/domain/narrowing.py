@@ -33,7 +33,7 @@ from devfix.syntax.tree import text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["is_known_tensor", "narrow", "value_without_calls"]
+__all__ = ["is_known_tensor", "narrow", "tensor_of_rank", "value_without_calls"]
 
 
 def value_without_calls(interp: Interpreter, node: ast.expr) -> Value:
@@ -190,14 +190,18 @@ def _on_device(device: Device, tensor: Tensor) -> Tensor | None:
 
 def _without_dimensions(test: ast.Compare) -> ast.expr | None:
     """Return ``x`` of ``x.dim() == 0``, ``x.ndim == 0`` and ``len(x.shape) == 0``."""
-    match test.left, test.comparators[0]:
-        case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[]), ast.Constant(value=0):
+    number = test.comparators[0]
+    return tensor_of_rank(test.left) if isinstance(number, ast.Constant) and number.value == 0 else None
+
+
+def tensor_of_rank(node: ast.expr) -> ast.expr | None:
+    """Return the tensor whose dimensions are counted: ``x`` of ``x.dim()``, ``x.ndim`` and ``len(x.shape)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[]):
             return subject
-        case ast.Attribute(value=subject, attr="ndim"), ast.Constant(value=0):
+        case ast.Attribute(value=subject, attr="ndim"):
             return subject
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=subject, attr="shape")]), ast.Constant(
-            value=0
-        ):
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=subject, attr="shape")]):
             return subject
     return None
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.declined import declines_accelerator
+from devfix.analysis.domain.narrowing import tensor_of_rank
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
@@ -200,7 +201,7 @@ def check_same_device(
         )
         is_excluded = _is_moved_on_condition(interp, found) or _is_told_apart(found)
         if not is_excluded and interp.observations.is_new(*_identity(found)):
-            on_every_path = found.on_every_path and not _is_asked_for(found)
+            on_every_path = found.on_every_path and not (_is_asked_for(found) or _is_told_by_dimensions(found))
             point = interp.point(node, with_state=True)
             interp.observations.mismatches.append(replace(found, point=point, on_every_path=on_every_path))
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
@@ -300,6 +301,23 @@ def _is_asked_for(found: DeviceMismatch) -> bool:
     }
     entries = [origin.path[-1:] for operand in found.cpu for origin in operand.origins]
     return bool(asked and entries) and all(path and path[0] in asked for path in entries)
+
+
+def _is_told_by_dimensions(found: DeviceMismatch) -> bool:
+    """Return whether an ``if`` with several branches chooses the operation by the dimensions of one of its tensors.
+
+    Which tensors come here is not known: ``if image.dim() == 3: ... elif image.dim() == 4: ...``.
+    """
+    tree = found.point.tree
+    used = names_in(found.point.stmt)
+    for parent in tree.ancestors(found.point.stmt):
+        if isinstance(parent, ast.If) and isinstance(parent.test, ast.Compare):
+            tensor = tensor_of_rank(parent.test.left)
+            outer = tree.parents.get(parent)
+            is_chosen = bool(parent.orelse) or (isinstance(outer, ast.If) and parent in outer.orelse)
+            if is_chosen and isinstance(tensor, ast.Name) and tensor.id in used:
+                return True
+    return False
 
 
 def _is_empty(interp: Interpreter, operation: str, operands: OperandSet) -> bool:

@@ -20,6 +20,7 @@ _GOOGLE = re.compile(
 # ``x : Tensor``, ``x, y : Tensor``
 _NUMPY = re.compile(r"^\s*(?P<names>[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s+:\s+(?P<type>.+)$")
 _SPHINX = re.compile(rf"^\s*[:@]param\s+(?:(?P<type>[^:]*?)\s+)?{_NAME}\s*:\s*(?P<text>.*)$")
+_TYPE_AHEAD = re.compile(r"^\((?P<type>(?:[^()]|\([^()]*\))+)\)\s*(?P<text>.*)$")  # ``:param x: (Tensor) description``
 _SPHINX_TYPE = re.compile(rf"^\s*[:@]type\s+{_NAME}\s*:\s*(?P<type>.*)$")
 _SECTION = re.compile(
     r"^\s*(args|arguments|parameters|params|inputs?|keyword args|keyword arguments|kwargs)\s*:?\s*$", re.I
@@ -69,7 +70,10 @@ def _entry(line: str, parameters: frozenset[str]) -> list[tuple[str, str, str]] 
         parts = match.groupdict()
         names = re.findall(r"\w+", parts.get("names") or parts.get("name") or "")
         if names and set(names) <= parameters:
-            return [(name, (parts.get("type") or "").strip(), (parts.get("text") or "").strip()) for name in names]
+            kind, text = (parts.get("type") or "").strip(), (parts.get("text") or "").strip()
+            ahead = _TYPE_AHEAD.match(text) if pattern is _SPHINX and not kind else None
+            kind, text = (ahead["type"].strip(), ahead["text"]) if ahead is not None else (kind, text)
+            return [(name, kind, text) for name in names]
     return None
 
 

@@ -7,10 +7,11 @@ import pytest
 GOOGLE = "Do it.\n\n    Args:\n        x ({}): Some words.\n\n    Returns:\n        x: nothing\n"
 NUMPY = "Do it.\n\n    Parameters\n    ----------\n    x : {}\n        Some words.\n"
 SPHINX = "Do it.\n\n    :param x: Some words.\n    :type x: {}\n"
+TYPE_AHEAD = "Do it.\n\n    :param x: ({}) Some words.\n"
 DESCRIBED = "Do it.\n\n    Args:\n        x: {}\n"
 
 
-@pytest.mark.parametrize("style", [GOOGLE, NUMPY, SPHINX])
+@pytest.mark.parametrize("style", [GOOGLE, NUMPY, SPHINX, TYPE_AHEAD])
 @pytest.mark.parametrize(
     ("documented", "kind"),
     [

@@ -170,6 +170,20 @@ def test_a_model_of_another_library_is_met_at_its_call_and_marked_as_such(analys
     assert mismatch.opaque
 
 
+@pytest.mark.parametrize(
+    ("read", "moved"),
+    [
+        pytest.param("m.layer.cpu()", True, id="a-part"),
+        pytest.param("m.parents.cpu().numpy()", False, id="an-array-of-a-buffer"),
+        pytest.param("m.parents.cpu().tolist()", False, id="its-numbers"),
+    ],
+)
+def test_what_gets_a_tensor_s_method_is_no_part_of_a_model_of_another_library(met, read, moved):
+    text = f"{SETUP}\nm = torch.hub.load('a/b', 'net').cuda()\n{read}\nm.layer(torch.ones(3, 3).cuda())\n"
+
+    assert bool(met(text)) is moved
+
+
 def test_data_parallel_scatters_its_input(met):
     assert met(f"{SETUP}\nm = nn.DataParallel(Block()).cuda()\nm(x)\n") == []
 

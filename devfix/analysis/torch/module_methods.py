@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
 __all__ = ["call_parallel", "module_method", "set_mode"]
 
+_TENSOR_ONLY_METHODS = frozenset("numpy tolist item detach clone view reshape squeeze unsqueeze contiguous".split())
+
 
 def module_method(
     interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -56,6 +58,8 @@ def module_method(
             else to_targets(interp, args, keywords)
         )
         known = [device for device in devices if device is not None]
+        if obj.is_opaque and obj.parents and _gets_tensor_method(interp, node):
+            return join(Tensor(device, is_certain=False) for device in known)
         for device in known:
             is_empty = not module_tree.may_hold_state(interp, pointer)
             scenarios.record_placement(interp, node, device, moves_nothing=is_empty)
@@ -209,6 +213,12 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         counted = interp.loop_depth == 0 and obj.default_item is None
         modules.attach(interp, pointer, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
     return pointer
+
+
+def _gets_tensor_method(interp: Interpreter, node: ast.Call) -> bool:
+    """Return whether the result of a call gets a method that modules lack: ``smpl.parents.cpu().numpy()``."""
+    parent = interp.activation.module.tree.parents.get(node) if interp.activation is not None else None
+    return isinstance(parent, ast.Attribute) and parent.attr in _TENSOR_ONLY_METHODS
 
 
 def set_mode(interp: Interpreter, pointer: Pointer, mode: Value, node: ast.Call, *, own: bool = True) -> None:

@@ -174,6 +174,7 @@ SILENT = [
         below_setup("import numpy as np\nprint(np.mean([float(row.sum()) for row in x]))"), id="floats-in-a-list"
     ),
     pytest.param(below_setup("p = model(x).detach().cpu().numpy()"), id="brought-back"),
+    pytest.param(below_setup("p = model(x).numpy(force=True)"), id="asked-to-copy"),
     pytest.param(below_setup("from lib import load\nload().numpy()"), id="nobody-knows"),
     pytest.param(
         """

@@ -115,6 +115,8 @@ def _note_host_accesses(interp: Interpreter, site: Site, call: BoundCall) -> Non
         if argument.parameter.word.name == "HostItems" and isinstance(argument.value, Tensor):
             continue
         is_receiver = isinstance(site.node.func, ast.Attribute) and argument.expression is site.node.func.value
+        if is_receiver and site.keywords.get("force") == Const(True):
+            continue  # copied, https://docs.pytorch.org/docs/stable/generated/torch.Tensor.numpy.html
         if is_receiver:
             host_access.note_access(interp, site.node, site.operation, argument.value, argument.expression, "numpy")
         else:

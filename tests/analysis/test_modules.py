@@ -184,6 +184,15 @@ def test_what_gets_a_tensor_s_method_is_no_part_of_a_model_of_another_library(me
     assert bool(met(text)) is moved
 
 
+@pytest.mark.parametrize("where", ["'meta'", "'meta' if path else 'cuda'", "'cuda' if path else 'meta'"])
+def test_weights_that_are_made_in_one_of_several_places_and_assigned_are_met_nowhere(met, where):
+    text = f"{SETUP}\npath = open('path').read()\nwith torch.device({where}):\n    m = Block()\n"
+    text += "if path:\n    m.load_state_dict(read(path), assign=True)\n"
+
+    assert met(f"{text}m(x.cuda())\n") == met(f"{text}m(x)\n") == []
+    assert met(f"{SETUP}\nm = Block()\nm.load_state_dict(read(), assign=True)\nm(x.cuda())\n") == []
+
+
 def test_data_parallel_scatters_its_input(met):
     assert met(f"{SETUP}\nm = nn.DataParallel(Block()).cuda()\nm(x)\n") == []
 

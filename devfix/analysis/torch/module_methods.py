@@ -104,6 +104,8 @@ def module_method(
         for value in args:
             for tensor in checkpoints.loaded_tensors(interp, value):
                 checkpoints.note_use(interp, tensor, "module", node, on_accelerator)
+        if keywords.get("assign") == Const(True):  # the weights are those of the state dict, where these are
+            modules.replace_weights(interp, pointer)
         return UNKNOWN
     if name in ("register_buffer", "register_parameter") and (args or "name" in keywords):
         kind = "buffer" if name == "register_buffer" else "parameter"

@@ -55,6 +55,7 @@ __all__ = [
     "move",
     "moved_field",
     "note_late_tensor",
+    "replace_weights",
 ]
 
 _REGISTERED = ("parameter", "buffer")
@@ -157,6 +158,14 @@ def forget_device(interp: Interpreter, pointer: Pointer) -> None:
         obj = interp.heap_object(part)
         if CPU in obj.devices:
             interp.now.update(part, devices=frozenset({UNKNOWN_DEVICE}))
+
+
+def replace_weights(interp: Interpreter, pointer: Pointer) -> None:
+    """Make the device of all parameters and buffers unknown, after others have taken their place."""
+    for _, part in named_modules(interp, pointer):
+        obj = interp.heap_object(part)
+        fields = {name: moved_field(value, UNKNOWN_DEVICE) for name, value in obj.fields.items()}
+        interp.now.update(part, fields=fields, devices=frozenset({UNKNOWN_DEVICE}))
 
 
 def attach(

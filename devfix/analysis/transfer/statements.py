@@ -13,7 +13,18 @@ from devfix.analysis.domain import narrowing, path_conditions
 from devfix.analysis.domain.device_branches import branch_of_accelerator
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
-from devfix.analysis.domain.values import NONE, UNKNOWN, DeviceValue, ImportedName, Namespace, Pointer, Tensor, Unknown
+from devfix.analysis.domain.values import (
+    NONE,
+    UNKNOWN,
+    UNKNOWN_DEVICE,
+    DeviceValue,
+    ImportedName,
+    Namespace,
+    Pointer,
+    Tensor,
+    Unknown,
+    alternatives,
+)
 from devfix.analysis.observations.execution import ExpressionStatement
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.transfer import (
@@ -185,8 +196,11 @@ def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
     before = interp.now.runtime
     for item in stmt.items:
         value = interp.evaluate(item.context_expr)
-        if isinstance(value, DeviceValue):
-            interp.now.set_runtime(default_device=value.device)
+        options = alternatives(value)
+        devices = {option.device for option in options if isinstance(option, DeviceValue)}
+        if devices:
+            is_one = len(devices) == 1 and all(isinstance(option, DeviceValue) for option in options)
+            interp.now.set_runtime(default_device=devices.pop() if is_one else UNKNOWN_DEVICE)
         elif isinstance(value, Unknown) and value.symbol in _WITHOUT_GRADIENTS:
             interp.now.set_runtime(gradients=False)
         entered = instantiation.enter_context(interp, value, item.context_expr)

@@ -28,7 +28,8 @@ optimizer = torch.optim.SGD([scale], lr=0.1)
 ```
 
 ## Fix safety
-Safe: the values do not change, and the tensor on the device is a leaf, as the program requires.
+Safe: the values do not change, and the tensor on the device is a leaf, as the program requires. No fix is proposed if
+the class assigns tensors to the same attribute elsewhere, which a registered parameter rejects.
 
 ## References
 - [Tensor.is_leaf](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_leaf.html)

@@ -288,3 +288,16 @@ def test_rows_without_features_are_a_placeholder(met, size, expected):
         """
 
     assert met(program) == expected
+
+
+@pytest.mark.parametrize(
+    ("joined", "is_there"),
+    [
+        pytest.param("torch.maximum(anything(), scalar)", False, id="a-number-may-join-what-is-there"),
+        pytest.param("anything() + scalar", False, id="in-an-operator"),
+        pytest.param("torch.maximum(anything(), here)", True, id="dimensions-may-not"),
+        pytest.param("torch.maximum(2, scalar)", True, id="numbers-alone"),
+    ],
+)
+def test_a_tensor_without_dimensions_does_not_tell_where_an_unknown_operand_is(met, joined, is_there):
+    assert bool(met(f"{SETUP}\ntorch.matmul({joined} * torch.ones(3, 3).to({joined}.device), there)")) is is_there

@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     Const,
     Device,
     DeviceValue,
+    External,
     IterableOf,
     Keywords,
     Number,
@@ -134,6 +135,8 @@ def _check(interp: Interpreter, site: Site, call: BoundCall) -> _Common:
         if argument.parameter.word.name == "Written" and found:
             written = found[0]
     single = tensors[0] if len(tensors) == 1 and isinstance(tensors[0], (Tensor, Union)) else None
+    if single is not None and _may_be_joined(call, single):
+        return _Common(UNKNOWN_DEVICE, (), tuple(operands), Tensor(UNKNOWN_DEVICE, is_certain=False))
     if single is not None:
         device, origins = _device_of(single)
     else:
@@ -141,6 +144,15 @@ def _check(interp: Interpreter, site: Site, call: BoundCall) -> _Common:
             interp, site.node, site.operation, operands, allow_cpu_scalars=True, written=written
         )
     return _Common(device, origins, tuple(operands), single)
+
+
+def _may_be_joined(call: BoundCall, single: Value) -> bool:
+    """Return whether a tensor without dimensions gets an operand of which nothing is known, whose device decides."""
+    given = [argument.value for argument in call.with_word("On", "Scalar", "Written")]
+    others = [option for value in given if value is not single for option in alternatives(value)]
+    is_open = any(isinstance(option, (Unknown, External, Pointer)) for option in others)
+    options = alternatives(single)
+    return is_open and all(isinstance(option, Tensor) and option.maybe_zero_dim for option in options)
 
 
 def _operands_of(interp: Interpreter, argument: Argument) -> list[OperandSet]:

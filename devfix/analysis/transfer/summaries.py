@@ -159,7 +159,7 @@ def _renamed(value: Value, renamed: Mapping[Origin, Iterable[Origin]]) -> Value:
     match value:
         case Tensor():
             origins = dict.fromkeys(new for origin in value.origins for new in renamed.get(origin, (origin,)))
-            return replace(value, origins=tuple(origins)[:MOST_ORIGINS])
+            return replace(value, origins=tuple(origins)[: max(MOST_ORIGINS, len(value.origins))])
         case Union(items):
             return join(_renamed(item, renamed) for item in items)
         case TupleValue(items):

@@ -60,7 +60,7 @@ def test_figures_count_verified_repairs_and_all_answers(tmp_path):
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("name", ["incidents/retinanet_focal_targets", "batch_not_moved/logger_in_other_file"])
+@pytest.mark.parametrize("name", ["batch_not_moved/logger_in_other_file", "incidents/retinanet_focal_targets"])
 def test_the_client_repairs_a_program_of_several_files(name):
     pytest.importorskip("torch")
     (program,) = (each for each in programs() if each.name == name)

@@ -26,7 +26,7 @@ from mcp.shared.exceptions import MCPError
 from devfix.mcp.answers import MOST_ITEMS, MOST_TEXT, PageOfText, page_of
 from devfix.mcp.folders import Folders, Outside
 
-pytestmark = pytest.mark.sample(9)  # each takes seconds
+pytestmark = pytest.mark.sample(8)  # each takes seconds
 
 BROKEN = """\
 import torch

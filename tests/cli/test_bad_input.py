@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.sample(24)  # many take a second
+
 BROKEN = b"""\
 import torch
 from torch import nn

@@ -16,6 +16,8 @@ from devfix.migrate.record import RepositoryOutcome
 from devfix.migrate.task import Publishing, Verification
 from devfix.migrate.work import migrate
 
+pytestmark = pytest.mark.sample(32)  # many take a second
+
 SECRET = "hunter2hunter2hunter2"
 
 

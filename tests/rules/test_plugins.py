@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.sample(20)  # each takes seconds
+pytestmark = pytest.mark.sample(15)  # each takes seconds
 
 PLUGIN = Path(__file__).parents[1] / "data" / "plugin"
 PROGRAM = "import torch\n\nx = torch.ones(3)\nx = x.cuda()\n"

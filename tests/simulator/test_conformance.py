@@ -24,7 +24,7 @@ pytest.importorskip("expecttest")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 SAMPLES = 6
-STEP = 1 if os.environ.get("DEVFIX_ALL_OPERATORS") else 16
+STEP = 1 if os.environ.get("DEVFIX_ALL_OPERATORS") else 24
 
 #: Operator -> why its unmixed samples do not agree.
 EXPECTED = {

@@ -15,7 +15,7 @@ from devfix.verify.probe.recipe import Recipe
 
 from .scripts import edited, project
 
-pytestmark = pytest.mark.sample(22)  # each takes seconds
+pytestmark = pytest.mark.sample(18)  # each takes seconds
 
 #: The evaluation has the device error; the training has none.
 BROKEN = """\

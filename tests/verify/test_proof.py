@@ -20,7 +20,7 @@ from devfix.verify.training_invariants import describe_gradient_change
 
 from .scripts import BROKEN, FIXED, edited, project
 
-pytestmark = pytest.mark.sample(24)  # each takes seconds
+pytestmark = pytest.mark.sample(19)  # each takes seconds
 
 
 def verdict(tmp_path: Path, original: str, patched: str, **options: Any) -> Verdict:

@@ -29,7 +29,7 @@ optimizer = torch.optim.SGD([scale], lr=0.1)
 
 ## Fix safety
 Safe: the values do not change, and the tensor on the device is a leaf, as the program requires. No fix is proposed if
-the class assigns tensors to the same attribute elsewhere, which a registered parameter rejects.
+the class assigns something else to the same attribute elsewhere, which a registered parameter rejects.
 
 ## References
 - [Tensor.is_leaf](https://docs.pytorch.org/docs/stable/generated/torch.Tensor.is_leaf.html)
@@ -85,7 +85,7 @@ def _finding(observations: Observations, move: LeafMove, use: str) -> Finding:
     reason = (
         "the leaf tensor is created elsewhere: create it on the device there"
         if rebinding is None
-        else f"line {rebinding.lineno} assigns a tensor to the same attribute, which a parameter rejects"
+        else f"line {rebinding.lineno} assigns something else to the attribute, which a registered parameter rejects"
     )
     return Finding(
         RULE.code,
@@ -115,7 +115,7 @@ def _is_constant(move: ast.Call) -> bool:
 
 
 def _rebinding(tree: SourceTree, stored: ast.AST) -> ast.Assign | None:
-    """Return another assignment of a tensor to the attribute in its class: a registered parameter refuses it."""
+    """Return an assignment of something else to the attribute in its class: a registered parameter rejects it."""
     cls = next((node for node in tree.ancestors(stored) if isinstance(node, ast.ClassDef)), None)
     if cls is None:
         return None

@@ -288,5 +288,5 @@ Normalizer().update(torch.ones(2, 4).to("cuda"))
 
     scale, mean = (each.finding for each in outcome.resolutions)
     assert (scale.severity, scale.fixes) == (Severity.ERROR, ())
-    assert scale.reason == "line 13 assigns a tensor to the same attribute, which a parameter rejects"
+    assert scale.reason == "line 13 assigns something else to the attribute, which a registered parameter rejects"
     assert (mean.severity, len(mean.fixes)) == (Severity.LATENT, 1)  # training is right; the state dict lacks it

@@ -181,10 +181,17 @@ class Program:
             return self._in_folder(folder, parts, name)
         for root in self.roots:
             if parts and self._holds(root, parts[0]):
-                module = self._in_folder(root, parts, name)
+                module = self._in_folder(self._project(root, parts[0]), parts, name)
                 if module is not None and (module is not importer or _is_package(module)):
                     return module
         return None
+
+    def _project(self, root: str, package: str) -> str:
+        """Return the folder that holds a package: a project in a folder of the same name, ``pip install -e name``."""
+        project = os.path.join(root, package)
+        if self.has(project, "__init__.py") or not self.has(project, package):
+            return root
+        return project if self.has(os.path.join(project, package), "__init__.py") else root
 
     def _in_folder(self, folder: str, parts: list[str], name: str) -> PythonModule | None:
         for part in parts[:-1]:

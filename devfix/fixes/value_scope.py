@@ -35,7 +35,7 @@ from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
 from devfix.syntax.bindings import assigned_names, bound_before, parameters
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import SourceTree, text_of, walk
 
 __all__ = [
     "ValueScope",
@@ -241,7 +241,20 @@ class ValueScope:
         for node in tree.nodes:
             constant = node.value if isinstance(node, ast.keyword) and node.arg == "device" else None
             if isinstance(constant, ast.Constant) and parse_device(str(constant.value)) == ACCELERATOR:
-                yield tree.source(constant)
+                test = _test_for_accelerator(tree, constant, self.call_frame.stmt)
+                literal = tree.source(constant)
+                yield literal if test is None else f'{literal} if {test} else "cpu"'
+
+
+def _test_for_accelerator(tree: SourceTree, node: ast.AST, stmt: ast.stmt) -> str | None:
+    """Return the test for an accelerator around a node, but not around a statement: ``torch.cuda.is_available()``."""
+    around = set(tree.ancestors(stmt))
+    for parent in tree.ancestors(node):
+        if isinstance(parent, ast.If) and parent not in around:
+            test = tree.source(parent.test)
+            if isinstance(parent.test, ast.Call) and test.endswith(".is_available()"):
+                return test
+    return None
 
 
 @node_cache(1024)
@@ -298,10 +311,13 @@ def has_parameters(state: State, module: Pointer, seen: frozenset[int] = frozens
         return False
     if obj.weights and obj.cls is None:
         return True
-    parts = [option for value in obj.contents for option in alternatives(value)]
-    return any(
-        has_parameters(state, part, seen | {module.id}) if isinstance(part, Pointer) else _is_parameter(part)
-        for part in parts
+    known = seen | {module.id}
+    return any(  # of an attribute that may be ``None``, or one of several modules, each must have some
+        all(
+            has_parameters(state, part, known) if isinstance(part, Pointer) else _is_parameter(part)
+            for part in alternatives(value)
+        )
+        for value in obj.contents
     )
 
 

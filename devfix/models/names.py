@@ -13,6 +13,7 @@ __all__ = [
     "RANDOM_FACTORIES",
     "RANDOM_METHODS",
     "READ_ONLY_METHODS",
+    "names_number",
 ]
 
 # Functions that draw random numbers, which differ between devices:
@@ -85,3 +86,10 @@ FRAMEWORK_CLASSES = {"Brain": "speechbrain.core.Brain", "PaddedBatch": "speechbr
 INFERENCE_METHODS = frozenset(
     "generate encode_image encode_text get_image_features get_text_features forward_features forward_head".split()
 )
+
+_NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
+
+
+def names_number(name: str) -> bool:
+    """Return whether an attribute of this name of a batch or graph is a number or a function: ``num_graphs``."""
+    return name.startswith(_NUMBER_PREFIXES)

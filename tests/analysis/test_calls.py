@@ -220,6 +220,53 @@ def test_a_method_moves_whichever_object_it_is_called_on(met):
     assert met(textwrap.dedent(text)) == []
 
 
+SEVERAL = """
+    class Pipe:
+        def __init__(self, net):
+            self.net = net
+
+        def to(self, device):
+            self.net.to(device)
+            return self
+
+        def run(self, x):
+            return self.net(x)
+
+    class Reader(Pipe):
+        def to(self, device):
+            {move}
+            return self
+
+    class Layer(nn.Linear):
+        def run(self, x):
+            return self(x)
+
+    def chosen():
+        shared = nn.Linear(3, 3)
+        if args.pipe:
+            return Pipe({first})
+        return Reader({second}) if args.reader else Layer(3, 3)
+
+    one = chosen().to("cuda")
+    one.run(torch.ones(3, 3).cuda())
+    """
+MOVES = "self.net = self.net.to(device)"
+
+
+@pytest.mark.parametrize(
+    ("move", "first", "second", "count"),
+    [
+        pytest.param(MOVES, "nn.Linear(3, 3)", "nn.Linear(3, 3)", 0, id="moved"),
+        pytest.param("pass", "nn.Linear(3, 3)", "nn.Linear(3, 3)", 1, id="one-forgets-it"),
+        pytest.param("pass", "shared", "shared", 1, id="one-forgets-what-they-share"),
+    ],
+)
+def test_objects_of_several_classes_are_moved_by_their_own_methods(met, move, first, second, count):
+    text = SEVERAL.format(move=move, first=first, second=second)
+
+    assert len(met(textwrap.dedent(text))) == count
+
+
 @pytest.mark.parametrize(
     ("signature", "meets"), [("x, on", False), ("x, *on", True), ("x, y, on", True)], ids=["fewer", "any", "as-many"]
 )

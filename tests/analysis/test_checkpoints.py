@@ -142,3 +142,14 @@ def test_a_whole_module_was_loaded_where_it_is_used(analyse):
     uses = only(analyse(f"{SETUP}\nnet = torch.load('a.pt', map_location='cpu')\nnet(there)\n")).uses
 
     assert [(use.kind, use.device.kind) for use in uses] == [("object", "cpu")]
+
+
+@pytest.mark.parametrize("entry", ['["config"].sigma', '.get("args").sigma'])
+def test_an_entry_in_arithmetic_may_be_a_number(met, entry):
+    text = f"""
+        state = torch.load("model.pt", map_location="cuda")
+        sigma = state{entry} if wanted() else state{entry.replace("sigma", "gamma")}
+        print(torch.ones(3) / (2 * sigma ** 2))
+    """
+
+    assert met(text) == []

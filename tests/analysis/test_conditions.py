@@ -25,6 +25,9 @@ AGREE = [
     pytest.param("if not args.no_cuda:\n    m.cuda()\nx = x.cuda()", id="flag-no-cuda"),
     pytest.param("if use_gpu and torch.cuda.is_available():\n    m.cuda()\nx = x.cuda()", id="flag-use-gpu"),
     pytest.param("if args.gpu is not None:\n    m.cuda(args.gpu)\nx = x.cuda(args.gpu)", id="gpu-number"),
+    pytest.param(
+        "if cfg['device'] is not None:\n    m.to(cfg['device'])\nx = x.to(cfg['device'])", id="device-is-not-none"
+    ),
     pytest.param("if args.gpu >= 0:\n    m.cuda(args.gpu)\nx = x.cuda(args.gpu)", id="gpu-sign"),
     pytest.param(
         "if torch.cuda.device_count() > 1:\n    m = nn.DataParallel(m)\nm.cuda()\nx = x.cuda()", id="device-count"

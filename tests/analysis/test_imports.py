@@ -35,6 +35,14 @@ PROJECTS = [
         id="dotted",
     ),
     pytest.param(
+        {
+            "train.py": "from pkg.config import DEVICE",
+            "pkg/pkg/__init__.py": "",
+            "pkg/pkg/config.py": 'DEVICE = "cuda"',
+        },
+        id="project-in-a-folder-of-the-same-name",
+    ),
+    pytest.param(
         {"train.py": "from pkg import config\nDEVICE = config.DEVICE", "pkg/config.py": 'DEVICE = "cuda"'},
         id="namespace-package",
     ),

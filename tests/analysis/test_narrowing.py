@@ -230,6 +230,33 @@ def test_what_may_be_an_array_is_one_where_a_test_says_so(analyse):
     assert analyse(program).host_accesses == {}
 
 
+@pytest.mark.parametrize("name", ["cpu", "detach", "numpy", "to"])
+def test_a_tensor_has_what_a_test_asks_for(analyse, name):
+    program = f"""
+        def array(x):
+            if hasattr(x, "{name}"):
+                x = x.cpu()
+            return x.numpy() if is_wanted() else x
+
+        array(build(config).cuda()(torch.ones(3, 3).cuda()))
+        """
+
+    assert analyse(program).host_accesses == {}
+
+
+def test_an_item_of_what_is_a_dictionary_need_not_be_a_tensor(analyse):
+    program = """
+        import numpy as np
+
+        facts = build(config).cuda()(torch.ones(3, 3).cuda())
+        if isinstance(facts, dict):
+            np.asarray(facts.get("counts"))
+            np.asarray(facts["rows"])
+        """
+
+    assert analyse(program).host_accesses == {}
+
+
 TYPED = """
 def padded(x):
     zeros = torch.zeros(3)

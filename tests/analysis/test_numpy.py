@@ -55,3 +55,16 @@ def test_a_tensor_of_an_array_lives_on_the_cpu(place, expression):
 @pytest.mark.parametrize("expression", MAYBE_A_NUMBER)
 def test_a_tensor_of_a_number_may_meet_any(place, expression):
     assert place(SETUP, expression) == "unknown"
+
+
+def test_the_truth_of_a_tensor_is_no_tensor(analyse):
+    program = """
+        import numpy as np
+
+        scores = torch.ones(3).cuda()
+        np.mean([bool(score < 0.5) for score in scores])
+        np.mean([score < 0.5 for score in scores])
+    """
+
+    (access,) = analyse(program).host_accesses.values()
+    assert access.point.span.line == access.point.tree.text.count("\n")

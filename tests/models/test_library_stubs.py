@@ -238,9 +238,19 @@ LIBRARIES = {
         ["odeint(model, there, times) + there"],
     ),
     "torchmetrics": (
-        "import torchmetrics.functional as M",
-        ["M.accuracy(there, labels, task='multiclass')", "M.mean_squared_error(there, here)"],
-        ["M.accuracy(there, labels.cuda(), task='multiclass')", "M.hinge_loss(there, labels, task='multiclass')"],
+        "import torchmetrics\nimport torchmetrics.functional as M",
+        [
+            "M.accuracy(there, labels, task='multiclass')",
+            "M.mean_squared_error(there, here)",
+            "torchmetrics.Accuracy(task='binary')(there, labels.cuda())",
+        ],
+        [
+            "M.accuracy(there, labels.cuda(), task='multiclass')",
+            "M.hinge_loss(there, labels, task='multiclass')",
+            "torchmetrics.AUROC(task='binary')(there, labels.cuda())",
+            "torchmetrics.classification.BinaryAveragePrecision()(there, labels.cuda())",
+            "torchmetrics.aggregation.CatMetric()(there)",
+        ],
     ),
     "torchvision": (
         "import torchvision\nimport torchvision.transforms.functional as F\nfrom torchvision import models, ops, utils",

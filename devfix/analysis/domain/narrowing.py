@@ -52,6 +52,7 @@ _SCALAR_TYPES = frozenset(
 )
 # Other classes of which no tensor is an instance
 _OTHER_TYPES = frozenset({"ndarray", "list", "tuple", "set", "dict", "Sequence", "Mapping", "Image", "Module"})
+_OF_TENSORS = frozenset({"to", "cuda", "cpu", "device", "detach", "numpy"})  # attributes by which programs tell them
 _WITHOUT_ITEMS = frozenset({"ndarray", "Image", "Module"})  # those that hold no tensors under keys or indices
 
 
@@ -67,8 +68,8 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     if holds and not types <= _SCALAR_TYPES and types <= _SCALAR_TYPES | _OTHER_TYPES:
         options = alternatives(value)
         others = [option for option in options if not (is_known_tensor(interp, option))]
-        if types <= _SCALAR_TYPES | _WITHOUT_ITEMS:
-            others = [Unknown() if isinstance(option, Tensor) else option for option in others]
+        is_item = types <= _SCALAR_TYPES | _WITHOUT_ITEMS  # what a container holds need not be tensors
+        others = [_of_other_type(option, is_item) if isinstance(option, Tensor) else option for option in others]
         if others and others != list(options):
             interp.bind(name, join(others))
     elif not holds and not tests_tensor:
@@ -87,6 +88,10 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
             narrowed = [Tensor(UNKNOWN_DEVICE) if isinstance(option, Unknown) else option for option in narrowed]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
+
+
+def _of_other_type(tensor: Tensor, is_item: bool) -> Value:
+    return Unknown() if is_item else replace(tensor, is_certain=False)
 
 
 def _narrow_by_type_name(interp: Interpreter, name: str, word: str, holds: bool) -> None:
@@ -123,7 +128,7 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
     if len(test.args) != 2:
         return None
     if function == "hasattr" and isinstance(test.args[1], ast.Constant):
-        return {"Tensor"} if test.args[1].value in ("to", "cuda", "device") else None
+        return {"Tensor"} if test.args[1].value in _OF_TENSORS else None
     if function != "isinstance":
         return None
     types = interp.evaluate(test.args[1])

@@ -236,7 +236,11 @@ class State:
     def reachable(self, keys: Collection[int]) -> set[int]:
         """Return which of these objects are reachable from a name."""
         live = [env for key, env in self.envs.items() if key not in self.base.ended]
-        pending = [value for env in (*self.base.envs.values(), *live) for value in env.values()]
+        return self.reachable_from([value for env in (*self.base.envs.values(), *live) for value in env.values()], keys)
+
+    def reachable_from(self, values: Collection[Value], keys: Collection[int]) -> set[int]:
+        """Return which of these objects are reachable from values."""
+        pending = list(values)
         seen, missing, entered = set[int](), set(keys), set[int]()
         while pending and missing:
             value = pending.pop()

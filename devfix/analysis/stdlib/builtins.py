@@ -14,6 +14,7 @@ from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
+    Builtin,
     Const,
     DeviceValue,
     External,
@@ -26,6 +27,7 @@ from devfix.analysis.domain.values import (
     Text,
     TupleValue,
     Union,
+    Unknown,
     Value,
     alternatives,
     join,
@@ -239,7 +241,9 @@ def _float(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast
 
 def _bool(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     known = truth_of(interp, args[0]) if args else False
-    return Const(known) if known is not None else args[0]
+    if known is not None:
+        return Const(known)
+    return args[0] if isinstance(args[0], (Unknown, Number, Text, Builtin)) else UNKNOWN  # the same condition
 
 
 def _str(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -274,7 +274,7 @@ def maybe_container_method(
     if name in ("get", "pop") and args:
         key = str(args[0].value) if isinstance(args[0], Const) else "*"
         if value.device != CPU and not value.origins:
-            return value
+            return replace(value, is_certain=False)
         return replace(value, origins=tuple(Origin(b.kind, b.site_id, (*b.path, key)) for b in value.origins))
     if name in ("eval", "train", "state_dict"):
         return value

@@ -97,7 +97,7 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
     return UNKNOWN
 
 
-_MOVE_METHODS = ("to", "cuda", "cpu")
+_MOVE_METHODS = ("to", "cuda", "cpu", "detach", "numpy")
 
 
 def _can_move(interp: Interpreter, value: Value) -> Value:

@@ -39,6 +39,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib.containers import container_method
 from devfix.analysis.torch.data_sources import note_transfer, source_key
 from devfix.analysis.transfer.device_arguments import to_targets
+from devfix.models.names import names_number
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -49,7 +50,6 @@ _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATO
 _COPIES = frozenset("clone copy int long formats local_var".split())  # of DGL's, the others: new graphs
 _RETURNS_SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
 _METHODS = _COPIES | frozenset("to items keys values get pop update to_dict convert_to_tensors".split())
-_NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class BatchObject(BatchPart):
 
     def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
         """Return the tensor or number ``data.x``, or a method."""
-        if name.startswith(_NUMBER_PREFIXES):
+        if names_number(name):
             return Number()
         if name in _METHODS or name in _RETURNS_SELF or name in _MOVES:
             return Builtin(pointer, name)

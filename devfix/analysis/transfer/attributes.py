@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.transfer.device_arguments import selects_device
+from devfix.models.names import names_number
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -123,6 +124,8 @@ def _attribute_of_tensor(value: Tensor, name: str) -> Value:
     if name in _TENSOR_ATTRIBUTES:
         return replace(value, grad=value.grad and name not in ("data", "grad"))
     if value.maybe_container:
+        if names_number(name):
+            return Number()
         origins = tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in value.origins)
         return replace(value, origins=origins)
     return Builtin(value, name)

@@ -189,6 +189,7 @@ def _call_one_of(
     """Call one of several functions, each on a separate path; a method of one of several objects on one after another.
 
     Whichever object it is, the method has been called on it: ``model.cuda()`` of a model that is new or restored.
+    What one of several objects owns is as the call has left it, where methods of their own are called on them.
     """
     functions = tuple(each for each in functions if _may_take(each, len(args), keywords, node)) or functions
     defined = {function.function.node for function in functions if isinstance(function, Bound)}
@@ -196,18 +197,33 @@ def _call_one_of(
         return _call_on_each(interp, functions, args, keywords, node)
     if sum(isinstance(function, (Function, Bound, ClassValue, Pointer)) for function in functions) < 2:
         return join(call(interp, function, list(args), dict(keywords), node) for function in functions)
-    start, ends, results = interp.now, [], []
+    start, ends, results = interp.now, dict[Value, State](), []
     for function in functions:
         interp.state = start.fork()
         try:
             results.append(call(interp, function, list(args), dict(keywords), node))
-            ends.append(interp.now)
+            ends[function] = interp.now
         except Unreachable:
             continue
-    interp.state = State.join(ends)
+    interp.state = State.join(list(ends.values()))
     if interp.state is None:
         raise Unreachable
+    for function, end in ends.items() if len(ends) > 1 else ():
+        others = [*args, *keywords.values(), *(_receiver(other) for other in ends if other is not function)]
+        for key in _changed_of(_receiver(function), others, start, end):
+            interp.state.write(key, end.at(key))
     return join(results)
+
+
+def _receiver(function: Value) -> Value:
+    return function.receiver if isinstance(function, (Bound, Builtin)) else function
+
+
+def _changed_of(receiver: Value, others: list[Value], start: State, end: State) -> set[int]:
+    """Return the objects that a call has changed, of those that its receiver owns: no other value reaches them."""
+    written = {key for key in end.branch.written_since(start.branch) if start.has(key)}
+    owned = start.reachable_from([receiver], written)
+    return owned - start.reachable_from(others, owned)
 
 
 def _may_take(function: Value, count: int, keywords: dict[str, Value], node: ast.Call) -> bool:

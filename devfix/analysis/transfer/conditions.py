@@ -11,7 +11,9 @@ from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
+    ACCELERATOR,
     CPU,
+    NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
     UNNAMED,
@@ -45,6 +47,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     lists_accelerators,
     with_several,
 )
+from devfix.analysis.transfer.device_arguments import device_by_symbol
 from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
@@ -176,6 +179,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
             equal = False if _have_other_types(interp, left, right) else implied(interp, test)
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
+        if equal is None and right_value == NONE and _is_configured_device(interp, left_value):
+            equal = False
         if equal is None and isinstance(left_value, (Text, Unknown, External)) and isinstance(right_value, Const):
             equal = _chosen(interp, left_value, right_value.value)
         negative = isinstance(op, (ast.IsNot, ast.NotEq))
@@ -204,6 +209,13 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _is_configured_device(interp: Interpreter, value: Value) -> bool:
+    """Return whether a value of a configuration is the device of the followed run: ``cfg["device"]``."""
+    if not isinstance(value, Unknown) or interp.observations.is_library:
+        return False
+    return "device" in value.symbol.rpartition(".")[2] and device_by_symbol(value.symbol) == ACCELERATOR
 
 
 def _chosen(interp: Interpreter, option: Value, value: object) -> bool | None:

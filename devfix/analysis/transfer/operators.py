@@ -90,7 +90,18 @@ def _is_tensor(value: Value) -> bool:
 
 def _is_loaded_entry(value: Value) -> bool:
     """Return whether a value is an entry of a checkpoint that nothing has used as a tensor: it may be a number."""
-    return isinstance(value, Tensor) and not value.is_certain and any(o.kind == "load" for o in value.origins)
+    tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
+    return bool(tensors) and all(
+        not tensor.is_certain and any(origin.kind == "load" for origin in tensor.origins) for tensor in tensors
+    )
+
+
+def _perhaps_numbers(value: Value) -> Value:
+    """Return entries of checkpoints as values on an unknown device: they may be numbers."""
+    return join(
+        replace(option, device=UNKNOWN_DEVICE) if isinstance(option, Tensor) else option
+        for option in alternatives(value)
+    )
 
 
 def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
@@ -206,16 +217,15 @@ def _combine(
         for value, part in ((left, left_node), (right, right_node))
         if isinstance(value, (Tensor, Union)) and _holds_tensor(value)
     ]
+    if len(operands) == 1 and any(_is_loaded_entry(value) for value in (left, right)):
+        return _perhaps_numbers(left if _holds_tensor(left) else right)
     if len(operands) == 1 and len(operands[0].devices) > 1:  # with a number, each alternative keeps its device
         value = left if _holds_tensor(left) else right
         return join(
             replace(option, maybe_container=False) for option in alternatives(value) if isinstance(option, Tensor)
         )
-    if len(operands) == 1 and any(_is_loaded_entry(value) for value in (left, right)):
-        entry = left if _holds_tensor(left) else right
-        return replace(entry, device=UNKNOWN_DEVICE) if isinstance(entry, Tensor) else entry  # perhaps a number
     if len(operands) == 2 and _is_loaded_entry(left) and _is_loaded_entry(right):
-        return replace(left, device=UNKNOWN_DEVICE) if isinstance(left, Tensor) else left  # perhaps numbers
+        return _perhaps_numbers(left)
     if len(operands) == 1 and not strict and _may_follow(interp, operands[0], right if _holds_tensor(left) else left):
         return Tensor(UNKNOWN_DEVICE, maybe_zero_dim=True, grad=operands[0].grad and not isinstance(node, ast.Compare))
     written = operands[0] if in_place and _holds_tensor(left) else None

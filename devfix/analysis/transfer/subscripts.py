@@ -95,7 +95,8 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
                 return Tensor(
                     device, tuple(Origin(b.kind, b.site_id, (*b.path, name)) for b in origins), base.is_certain, True
                 )
-            return base
+            is_entry = isinstance(key, Const) and isinstance(key.value, str)  # it need not be a tensor
+            return replace(base, is_certain=False) if is_entry and device != CPU else base
         case Tensor():
             keys = key.items if isinstance(key, TupleValue) else (key,)
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

@@ -14,6 +14,7 @@ from devfix.analysis.scopes import value_of
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
+from devfix.fixes.optional_values import exit_without, tests_for_none
 from devfix.fixes.tensors.argument_moves import move_argument
 from devfix.fixes.tensors.companions import move_beside_companion
 from devfix.fixes.tensors.comprehensions import move_container
@@ -128,9 +129,17 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
     if _may_be_no_tensor(misplaced, binding):
         return None
     trailer, guard = style
-    if binding.kind == "assign" and binding.value is not None and is_plain_access(binding.value) and guard is None:
+    scope = point.call_frame.activation.node
+    is_optional = tests_for_none(scope, name, scope if binding.kind == "param" else statement)
+    is_access = binding.kind == "assign" and binding.value is not None and is_plain_access(binding.value)
+    if is_access and binding.value is not None and guard is None and not is_optional:
         return append_move(tree, binding.value, trailer, name)
     code = f"{name} = {name}{trailer}"
+    check = exit_without(tree, statement, name) if is_optional and binding.kind == "assign" else None
+    if check is not None:
+        statement = check
+    elif is_optional:
+        guard = f"{name} is not None" if guard is None else f"{name} is not None and {guard}"
     if guard is not None:
         code = f"if {guard}:\n    {code}"
     if binding.kind == "target" and isinstance(statement, (ast.For, ast.AsyncFor)):
@@ -143,7 +152,7 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
             return None
         edit = InsertStatement(tree.path, tree.span(function), Where.BODY_START, code)
         return PlannedEdit(edit, f"`{name}`")
-    elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.With)):
+    elif isinstance(statement, (ast.Assign, ast.AnnAssign, ast.With)) or check is not None:
         where = Where.BODY_START if isinstance(statement, ast.With) else Where.AFTER
     else:
         return None

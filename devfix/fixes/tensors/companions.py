@@ -12,6 +12,7 @@ from devfix.analysis.observations import DeviceMismatch, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.move_style import Move
+from devfix.fixes.optional_values import move_code
 from devfix.fixes.value_scope import bound_at
 from devfix.model import InsertStatement, Where
 
@@ -72,7 +73,7 @@ def _after_moves(
         last = max((node.lineno for node in _stores(point.call_frame.activation.node, name)), default=0)
         if last >= point.stmt.lineno or not bound_at(point.call_frame, name):
             continue
-        code = f"{name} = {name}{Move(point).trailer()}"
+        code = move_code(point.call_frame.activation.node, name, Move(point).trailer(), point.stmt)
         yield InsertStatement(point.tree.path, point.tree.span(point.stmt), Where.AFTER, code)
 
 

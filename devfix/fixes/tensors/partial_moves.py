@@ -12,6 +12,7 @@ from devfix.analysis.observations import DeviceMismatch, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import headers, inside_module, same_function
 from devfix.fixes.move_style import Move
+from devfix.fixes.optional_values import move_code
 from devfix.fixes.reorder import common_block
 from devfix.fixes.value_scope import bound_at
 from devfix.model import AppendCode, Edit, InsertStatement, ReplaceExpression, Where
@@ -171,7 +172,7 @@ def _beside(call_frame: CallFrame, transfer: Transfer, node: ast.Name) -> Edit |
         return None
     if not _precedes(tree, statement, call_frame.stmt):
         return None
-    code = f"{node.id} = {node.id}{Move(transfer.point).trailer()}"
+    code = move_code(transfer.point.call_frame.activation.node, node.id, Move(transfer.point).trailer(), statement)
     return InsertStatement(tree.path, tree.span(statement), Where.AFTER, code)
 
 

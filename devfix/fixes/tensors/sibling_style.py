@@ -12,6 +12,7 @@ from devfix.analysis.observations import Binding, Transfer
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move
+from devfix.fixes.optional_values import move_code
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
     PlannedEdit,
@@ -81,7 +82,8 @@ def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer
         return None
     if statement.lineno < binding.point.stmt.lineno and statement is not binding.point.stmt:
         return None
-    edit = InsertStatement(tree.path, tree.span(statement), Where.AFTER, f"{name} = {name}{trailer}")
+    code = move_code(transfer.point.call_frame.activation.node, name, trailer, statement)
+    edit = InsertStatement(tree.path, tree.span(statement), Where.AFTER, code)
     return PlannedEdit(edit, f"`{name}`")
 
 

@@ -80,6 +80,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
         )
         if loading is not None and conflict.call not in reported:
             reported.add(conflict.call)
+            if _says_target(observations, loading):
+                continue  # a caller chooses the device: another finding says which one
             found = _finding(observations, loading, _REQUIRES_ACCELERATOR, ())
             needs_accelerator = any(_needs_accelerator(observations, each) for each in conflicts)
             yield replace(found, severity=Severity.LATENT) if needs_accelerator else found
@@ -95,6 +97,12 @@ def detect(observations: Observations) -> Iterator[Finding]:
             yield _finding(
                 observations, loading, "loads to the CPU, but the result is used with tensors on the accelerator", uses
             )
+
+
+def _says_target(observations: Observations, loading: Loading) -> bool:
+    """Return whether a call maps to the expression already that a fix would write: a parameter, ``device``."""
+    device_node, (target, _) = device_argument_of(loading.call), target_of(observations, loading)
+    return device_node is not None and loading.point.tree.source(device_node) == target
 
 
 def _needs_accelerator(observations: Observations, conflict: DeviceConflict) -> bool:

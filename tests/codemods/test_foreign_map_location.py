@@ -288,3 +288,28 @@ head.load_state_dict(torch.load("a.pt", map_location="cuda"))
     outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
 
     assert [r.finding.severity for r in outcome.resolutions] == [level]
+
+
+def test_a_parameter_that_decides_is_not_replaced_by_itself(tmp_path):
+    text = """\
+import torch
+from torch import nn
+
+
+def restored(path, device="cuda"):
+    model = nn.Linear(4, 2).to(device)
+    model.load_state_dict(torch.load(path, map_location=device))
+    return model
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = restored("a.pt").to(device)
+print(model(torch.ones(3, 4, device=device)))
+"""
+    path = tmp_path / "train.py"
+    path.write_text(text, encoding="utf-8")
+    file = SourceFile(str(path), text.encode(), text)
+
+    (resolution,) = fixpoint.check([file], Settings(root=str(tmp_path))).resolutions
+
+    assert (resolution.finding.code, resolution.finding.span.line) == ("DEV501", 6)

@@ -59,19 +59,20 @@ def _owners(state: State) -> _Owners:
         for name, option in options if isinstance(obj, Module) else ():
             number += 1
             attribute = ContainerAttribute(Pointer(key), name, option)
-            for held in set(_held(state, option)):
+            for held in _held(state, option):
                 found.containers.setdefault(held, []).append((number, attribute))
     return found
 
 
-def _held(state: State, value: Value, depth: int = 0) -> Iterator[int]:
-    """Yield the identifiers of the objects that a container holds, directly or in a nested container."""
-    for inner in contents_of(state, value):
-        for option in alternatives(inner):
-            if isinstance(option, Pointer):
-                yield option.id
-            if depth < _MAX_DEPTH:
-                yield from _held(state, option, depth + 1)
+def _held(state: State, value: Value) -> set[int]:
+    """Return the identifiers of the objects that a container holds, directly or in a nested container."""
+    found, level = set[int](), [value]
+    for _ in range(_MAX_DEPTH + 1):
+        options = [option for each in level for inner in contents_of(state, each) for option in alternatives(inner)]
+        level = [each for each in options if not isinstance(each, Pointer) or each.id not in found]
+        found.update(option.id for option in level if isinstance(option, Pointer))
+        level = list(dict.fromkeys(level))
+    return found
 
 
 def contents_of(state: State, value: Value) -> list[Value]:

@@ -312,6 +312,29 @@ x = torch.zeros(3, 4)
     assert {r.finding.severity for r in outcome.resolutions} == {level}
 
 
+@pytest.mark.parametrize(
+    ("device", "is_error"), [('"cuda:0"', False), ('torch.device("cuda")', False), ('input() or "cuda"', True)]
+)
+def test_a_program_for_accelerators_names_one_as_its_device(tmp_path, device, is_error):
+    program = f"""\
+import torch
+from torch import nn
+
+device = {device}
+model = nn.Linear(4, 2)
+model.to(device)
+head = nn.Linear(2, 2).cuda()
+x = torch.zeros(3, 4)
+if torch.cuda.is_available():
+    x = x.cuda()
+print(head(model(x)))
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert (Severity.ERROR in {r.finding.severity for r in outcome.resolutions}) is is_error
+
+
 def test_the_index_of_what_another_function_has_moved_to_the_cpu_follows_it(tmp_path, before_and_after):
     before, after = before_and_after(
         """

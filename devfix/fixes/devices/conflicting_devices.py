@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, Pointer, Tensor, Value, alternatives
 from devfix.analysis.observations import DeviceAssignment, DeviceMismatch
@@ -139,10 +140,14 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
 def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]) -> bool:
     """Return whether a program was written for accelerators, although a few moves ask whether there is one.
 
-    It offers no device as an alternative, and has many more moves that do not ask.
+    It offers no device as an alternative, and names an accelerator as its device (``device = "cuda:0"``), or has many
+    more moves that do not ask.
     """
     if not all(_asks_torch(choice) for choice in choices):
         return False
+    arguments = [device_argument_of(call) for call in observations.device_assignments]
+    if {each.id for each in arguments if isinstance(each, ast.Name)} & _named_accelerators(observations):
+        return True
     unasked = sum(
         isinstance(node, ast.Attribute)
         and node.attr == "cuda"
@@ -153,6 +158,18 @@ def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]
         for node in tree.nodes
     )
     return unasked > _MOST_UNASKED * len(choices)
+
+
+def _named_accelerators(observations: Observations) -> set[str]:
+    """Return the names that a file binds to an accelerator, whether there is one or not."""
+    return {
+        target.id
+        for tree in observations.trees
+        for stmt in tree.tree.body
+        if isinstance(stmt, ast.Assign) and parse_device(literal_device(stmt.value) or "") == ACCELERATOR
+        for target in stmt.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 _MOST_UNASKED = 8  # moves that do not ask, for each that does

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,6 +55,10 @@ class Heap:
         """Return whether there is an object with this identifier."""
         page = self._pages.get(key >> _BITS)
         return page is not None and key in page
+
+    def pages(self) -> Iterable[Mapping[int, HeapObject]]:
+        """Return the objects by identifier, in parts that forks share."""
+        return self._pages.values()
 
     def items(self) -> Iterator[tuple[int, HeapObject]]:
         """Yield every object with its identifier."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from devfix.analysis.domain.objects import Container, HeapObject, Module, object_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import Pointer, TupleValue, Value, alternatives
-from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.syntax.node_caches import node_cache
 
 __all__ = ["ContainerAttribute", "contents_of", "is_in_container", "owners_of", "parents_of", "within_containers"]
@@ -31,48 +30,89 @@ class ContainerAttribute:
 
 
 @dataclass(frozen=True)
-class _Owners:
-    """The owners of each object, by its identifier, in the order of the heap.
+class _Holding:
+    """An object that holds another one: in an attribute or item, or in tuples there.
 
     Attributes:
-        objects: identifiers of modules and instances that have it as an attribute or item.
-        containers: attributes of modules with a container that holds it, at any depth, with their numbers.
+        owner: the identifier of the object.
+        order: the number of the attribute.
+        name: its name, ``*`` for the items of unknown names.
+        value: one of its alternatives.
 
     """
 
-    objects: dict[int, list[int]] = field(default_factory=dict)
-    containers: dict[int, list[tuple[int, ContainerAttribute]]] = field(default_factory=dict)
+    owner: int
+    order: int
+    name: str
+    value: Value
+
+
+class _Page:
+    """A page of a heap that does not change any more, equal to itself only."""
+
+    def __init__(self, objects: Mapping[int, HeapObject]) -> None:
+        self.objects = objects
+
+    def __hash__(self) -> int:
+        return id(self.objects)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Page) and other.objects is self.objects
+
+
+@node_cache(8192)
+def _holdings(page: _Page) -> dict[int, list[_Holding]]:
+    """Return what the objects of a page hold, by identifier: states have most pages in common."""
+    found: dict[int, list[_Holding]] = {}
+    for key, obj in page.objects.items():
+        named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
+        for order, (name, value) in enumerate(named):
+            for option in alternatives(value):
+                for held in _pointers(option):
+                    found.setdefault(held, []).append(_Holding(key, order, name, option))
+    return found
 
 
 @node_cache(2)
-def _owners(state: State) -> _Owners:
-    """Return the owners of all objects of a state, which must not change any more."""
-    found = _Owners()
-    number = 0
-    for key, obj in state.heap_objects():
-        if not isinstance(obj, (Module, InstanceObject)):
-            continue
-        named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
-        options = [(name, option) for name, value in named for option in alternatives(value)]
-        for held in dict.fromkeys(option.id for _, option in options if isinstance(option, Pointer)):
-            found.objects.setdefault(held, []).append(key)
-        for name, option in options if isinstance(obj, Module) else ():
-            number += 1
-            attribute = ContainerAttribute(Pointer(key), name, option)
-            for held in _held(state, option):
-                found.containers.setdefault(held, []).append((number, attribute))
-    return found
+def _indexes(state: State) -> tuple[list[dict[int, list[_Holding]]], list[dict[int, list[_Holding]]]]:
+    """Return what the objects of a state hold, which must not change any more, and of its base."""
+    mine, base = ([_holdings(_Page(page)) for page in heap.pages()] for heap in (state.heap, state.base.heap))
+    return [each for each in mine if each], [each for each in base if each]
 
 
-def _held(state: State, value: Value) -> set[int]:
-    """Return the identifiers of the objects that a container holds, directly or in a nested container."""
-    found, level = set[int](), [value]
+def _holders(state: State, key: int) -> list[_Holding]:
+    """Return what holds an object, in the order in which the holders were made."""
+    mine, base = _indexes(state)
+    found = [holding for index in mine for holding in index.get(key, ())]
+    found += (holding for index in base for holding in index.get(key, ()) if holding.owner not in state.heap)
+    return sorted(found, key=lambda holding: (holding.owner, holding.order))
+
+
+def _pointers(value: Value, depth: int = 0) -> set[int]:
+    """Return the identifiers of a pointer, or of those in a tuple."""
+    if isinstance(value, Pointer):
+        return {value.id}
+    if not isinstance(value, TupleValue) or depth > _MAX_DEPTH:
+        return set()
+    return {key for item in value.items for option in alternatives(item) for key in _pointers(option, depth + 1)}
+
+
+def _containers(state: State, key: int) -> list[ContainerAttribute]:
+    """Return the attributes of modules with a container that holds an object, directly or in a nested container."""
+    found: dict[tuple[int, int, Value], ContainerAttribute] = {}
+    seen, level = {key}, [key]
     for _ in range(_MAX_DEPTH + 1):
-        options = [option for each in level for inner in contents_of(state, each) for option in alternatives(inner)]
-        level = [each for each in options if not isinstance(each, Pointer) or each.id not in found]
-        found.update(option.id for option in level if isinstance(option, Pointer))
-        level = list(dict.fromkeys(level))
-    return found
+        above: list[int] = []
+        for holding in (each for held in level for each in _holders(state, held)):
+            obj = state.at(holding.owner)
+            if isinstance(obj, Container):
+                above += [holding.owner] if holding.owner not in seen else []
+                seen.add(holding.owner)
+            elif isinstance(obj, Module) and holding.value != Pointer(key):
+                attribute = ContainerAttribute(Pointer(holding.owner), holding.name, holding.value)
+                found[holding.owner, holding.order, holding.value] = attribute
+        level = above
+    return [found[each] for each in sorted(found, key=lambda each: each[:2])]
 
 
 def contents_of(state: State, value: Value) -> list[Value]:
@@ -87,7 +127,8 @@ def contents_of(state: State, value: Value) -> list[Value]:
 
 def owners_of(state: State, key: int, kind: type[HeapObject]) -> list[int]:
     """Return the ids of the modules, or of the instances, that have the object ``key`` as an attribute or item."""
-    return [owner for owner in _owners(state).objects.get(key, ()) if isinstance(state.at(owner), kind)]
+    owners = dict.fromkeys(each.owner for each in _holders(state, key) if each.value == Pointer(key))
+    return [owner for owner in owners if isinstance(state.at(owner), kind)]
 
 
 def parents_of(state: State, key: int) -> list[int]:
@@ -97,12 +138,9 @@ def parents_of(state: State, key: int) -> list[int]:
 
 def within_containers(state: State, part: Pointer) -> Iterator[ContainerAttribute]:
     """Yield the Python containers of modules that hold ``part`` or a module in which it is registered."""
-    owners = _owners(state)
     chain, level = {part.id}, [part.id]
     while level:
-        held_in = {number: attribute for key in level for number, attribute in owners.containers.get(key, ())}
-        for _, attribute in sorted(held_in.items(), key=lambda item: item[0]):
-            yield attribute
+        yield from dict.fromkeys(attribute for key in level for attribute in _containers(state, key))
         level = list(dict.fromkeys(p for key in level for p in parents_of(state, key) if p not in chain))
         chain.update(level)
 

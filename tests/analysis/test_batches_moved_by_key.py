@@ -146,3 +146,38 @@ def test_items_of_unknown_data_that_a_dataset_moves_are_not_on_the_cpu(met):
 
     assert met(text) == []
     assert met(text.replace(".to(device) for", " for")) != []
+
+
+def test_dictionaries_in_a_batch_are_moved_in_place(met):
+    program = """
+        model = build().cuda()
+        for batch in DataLoader(Dataset()):
+            images, names = batch
+            for image in images:
+                for key, value in image.items():
+                    if isinstance(value, torch.Tensor):
+                        image[key] = value.cuda()
+            model(images)
+    """
+
+    assert met(program) == []
+    assert met(program.replace("image[key] = value.cuda()", "print(value.cuda())")) == ["model(images)"]
+
+
+def test_an_attribute_is_moved_item_by_item(met):
+    program = """
+        class Average:
+            def __init__(self, state):
+                self.state = state
+
+            def update(self, model):
+                for key, value in model.state_dict().items():
+                    self.state[key] = self.state[key].to(value.device)
+                    self.state[key].mul_(0.9).add_(value, alpha=0.1)
+
+        average = Average(torch.load("average.pt", map_location="cpu"))
+        average.update(nn.Linear(3, 3).cuda())
+    """
+
+    assert met(program) == []
+    assert len(met(program.replace(".to(value.device)", ""))) == 1

@@ -153,3 +153,11 @@ def test_an_entry_in_arithmetic_may_be_a_number(met, entry):
     """
 
     assert met(text) == []
+
+
+def test_the_options_of_a_run_are_numbers(met):
+    assert met("""
+        state = torch.load("model.pt", map_location="cuda")
+        nn.Parameter(torch.ones(3) * state["args"].scale)
+        nn.Parameter(torch.ones(3) * state["scale"])
+    """) == ['nn.Parameter(torch.ones(3) * state["scale"])']

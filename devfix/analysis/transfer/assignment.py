@@ -26,6 +26,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
     alternatives,
+    anywhere,
     join,
 )
 from devfix.analysis.observations import Binding, ModuleReference
@@ -282,6 +283,15 @@ def _set_batch_item(interp: Interpreter, base: Tensor, key: Value, value: Value,
     interp.bind(node.value.id, batch)
     if base.origins:
         _replace_everywhere(interp, base, batch)
+        if isinstance(value, Tensor) and value.device != base.device:
+            _forget_whole(interp, base)
+
+
+def _forget_whole(interp: Interpreter, item: Tensor) -> None:
+    """Forget where a batch is in which an item was changed: ``for row in batch: row["x"] = row["x"].to(device)``."""
+    whole = iteration.whole_of(item)
+    if whole is not None:
+        _replace_everywhere(interp, whole, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
 
 
 def _replace_everywhere(interp: Interpreter, old: Value, new: Value) -> None:
@@ -317,6 +327,7 @@ def settle_items(interp: Interpreter, name: str, before: dict[int, Container]) -
     batches = [option for option in options if isinstance(option, Tensor) and option.maybe_container]
     if len({batch.device for batch in batches}) > 1:
         for batch in batches:
+            _forget_whole(interp, batch)
             _replace_everywhere(interp, batch, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
     for option in options:
         obj = object_at(interp, option, Container)
@@ -347,8 +358,18 @@ def _set_part(interp: Interpreter, part: ast.Attribute, base: Tensor, value: Val
         root = root.value
     batch = interp.lookup(root.id) if isinstance(root, ast.Name) else None
     is_elsewhere = isinstance(value, Tensor) and value.device != base.device
+    if is_elsewhere and isinstance(part.value, ast.Name):
+        _forget_attribute(interp, part.value.id, part.attr, base)
     if isinstance(root, ast.Name) and isinstance(batch, Tensor) and batch.maybe_container and is_elsewhere:
         interp.bind(root.id, Tensor(UNKNOWN_DEVICE, is_certain=False, maybe_container=True))
+
+
+def _forget_attribute(interp: Interpreter, name: str, attribute: str, kept: Tensor) -> None:
+    """Forget where an attribute is of which an item has moved: ``self.state[key] = self.state[key].to(device)``."""
+    for owner in alternatives(interp.lookup(name) or UNKNOWN):
+        value = interp.heap_object(owner).fields.get(attribute) if isinstance(owner, Pointer) else None
+        if isinstance(owner, Pointer) and value is not None and kept in alternatives(value):
+            interp.now.set_field(owner, attribute, anywhere(value))
 
 
 def delete(interp: Interpreter, target: ast.expr) -> None:

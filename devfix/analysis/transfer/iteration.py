@@ -34,7 +34,7 @@ from devfix.analysis.torch.module_tree import weights_device
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["arguments_of", "element", "elements", "is_element", "unpack"]
+__all__ = ["arguments_of", "element", "elements", "is_element", "unpack", "whole_of"]
 
 
 def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | None:
@@ -99,6 +99,14 @@ def _element_of_object(interp: Interpreter, pointer: Pointer, node: ast.AST, mov
 def is_element(value: Tensor, batch: Tensor) -> bool:
     """Return whether a value is what iteration over a batch of unknown structure yields: keys, if it is a mapping."""
     return bool(batch.origins) and value.origins == _inner(batch, "*").origins
+
+
+def whole_of(element: Tensor) -> Tensor | None:
+    """Return the batch, or the part of one, of which a tensor represents the elements; ``None`` if it does not."""
+    if not element.origins or any(origin.path[-1:] != ("*",) for origin in element.origins):
+        return None
+    origins = (Origin(origin.kind, origin.site_id, origin.path[:-1]) for origin in element.origins)
+    return replace(element, origins=tuple(origins))
 
 
 def _inner(value: Tensor, name: str) -> Tensor:

@@ -96,6 +96,17 @@ def _is_loaded_entry(value: Value) -> bool:
     )
 
 
+_PARAMETERS = (".weight", ".bias")  # of a loaded module
+
+
+def _is_option(value: Value) -> bool:
+    """Return whether a value is an attribute of what a checkpoint holds, an option: ``state["args"].beta``."""
+    paths = [origin.path for option in alternatives(value) if isinstance(option, Tensor) for origin in option.origins]
+    return _is_loaded_entry(value) and all(
+        path and path[-1].startswith(".") and path[-1] not in _PARAMETERS for path in paths
+    )
+
+
 def _perhaps_numbers(value: Value) -> Value:
     """Return entries of checkpoints as values on an unknown device: they may be numbers."""
     return join(
@@ -212,6 +223,8 @@ def _combine(
     in_place: bool = False,
 ) -> Value:
     """Evaluate an operator on tensors: both must be on one device; CPU scalars are exempt, except in ``@``."""
+    if not strict:
+        left, right = (UNKNOWN if _is_option(value) else value for value in (left, right))
     operands = [
         tensor_operands(value, text_of(part))
         for value, part in ((left, left_node), (right, right_node))

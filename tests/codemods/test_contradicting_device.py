@@ -335,6 +335,36 @@ print(head(model(x)))
     assert (Severity.ERROR in {r.finding.severity for r in outcome.resolutions}) is is_error
 
 
+@pytest.mark.parametrize(
+    ("bounds", "is_error"),
+    [
+        ("limits = torch.ones(3, 4).cuda()\n", False),
+        ("def limits():\n    return torch.ones(3, 4).cuda()\n", True),
+        ("if torch.cuda.is_available():\n    limits = torch.ones(3, 4).cuda()\n", True),
+    ],
+    ids=["needed", "in-a-function", "asked"],
+)
+def test_a_program_that_imports_what_needs_an_accelerator_is_for_accelerators(tmp_path, bounds, is_error):
+    program = """\
+import bounds
+import torch
+from torch import nn
+
+use_gpu = torch.cuda.is_available()
+model = nn.Linear(4, 2)
+model.cuda()
+x = torch.zeros(3, 4)
+if use_gpu:
+    x = x.cuda()
+print(model(x), bounds.limits)
+"""
+    (tmp_path / "bounds.py").write_text(f"import torch\n\n{bounds}", encoding="utf-8")
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert (Severity.ERROR in {r.finding.severity for r in outcome.resolutions}) is is_error
+
+
 def test_the_index_of_what_another_function_has_moved_to_the_cpu_follows_it(tmp_path, before_and_after):
     before, after = before_and_after(
         """

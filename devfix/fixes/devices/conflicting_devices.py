@@ -140,9 +140,11 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
 def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]) -> bool:
     """Return whether a program was written for accelerators, although a few moves ask whether there is one.
 
-    It offers no device as an alternative, and names an accelerator as its device (``device = "cuda:0"``), or has many
-    more moves that do not ask.
+    It imports a file that needs one.  Or it offers no device as an alternative, and names an accelerator as its device
+    (``device = "cuda:0"``), or has many more moves that do not ask.
     """
+    if _is_needed_on_import(observations):
+        return True
     if not all(_asks_torch(choice) for choice in choices):
         return False
     arguments = [device_argument_of(call) for call in observations.device_assignments]
@@ -158,6 +160,14 @@ def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]
         for node in tree.nodes
     )
     return unasked > _MOST_UNASKED * len(choices)
+
+
+def _is_needed_on_import(observations: Observations) -> bool:
+    """Return whether an imported file moves something to the accelerator, whether there is one or not."""
+    scenario = observations.no_accelerator
+    moves = [] if scenario is None else [found.get(ACCELERATOR) for found in scenario.device_assignments.values()]
+    points = [move.point for move in moves if move is not None]
+    return any(point.tree.path != observations.path and point.stmt in point.tree.tree.body for point in points)
 
 
 def _named_accelerators(observations: Observations) -> set[str]:

@@ -83,6 +83,7 @@ class AbstractInterpreter:
         self.clock = 0
         self.depth = 0
         self.loop_depth = 0
+        self.round_start = 0
         self.path_splits = 0
         self.loops: list[Loop] = []
         self.latent = False

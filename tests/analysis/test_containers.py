@@ -187,3 +187,25 @@ def test_modules_of_a_dictionary_with_attributes_stay_where_they_are(met, moves)
     text = NETS.replace("{made}", "Munch(a=Net(), b=Net())").replace("{moves}", moves)
 
     assert met(text) == ["return x * self.gamma"]
+
+
+def test_items_of_a_list_that_a_round_of_a_loop_makes_keep_their_places(met):
+    program = """
+        def pair(batch):
+            pair = []
+            pair.append(torch.tensor(batch[0]))
+            pair.append(torch.tensor(batch[1]))
+            pair[0] = pair[0].cuda()
+            pair[1] = pair[1].cuda()
+            return pair
+
+        rows = []
+        for batch in batches():
+            x = torch.ones(3).cuda()
+            for row in pair(batch):
+                x + row
+            rows.append(torch.tensor(batch[0]))
+        x + rows[0]
+    """
+
+    assert met(program) == ["x + rows[0]"]

@@ -50,6 +50,7 @@ class Interpreter(Protocol):
         activation: the innermost activation; ``None`` outside of any.
         loops: the loops around the current statement in this activation, outermost first.
         loop_depth: number of loops being executed, over all activations.
+        round_start: the round of the innermost of these loops has made the objects with identifiers above it.
         depth: number of nested activations.
         steps: number of steps spent of the budget.
         direct_call: the call that the code itself makes, with the arguments written there; ``None`` in a library.
@@ -74,6 +75,7 @@ class Interpreter(Protocol):
     activation: Activation | None
     loops: list[Loop]
     loop_depth: int
+    round_start: int
     depth: int
     steps: int
     direct_call: ast.Call | None

@@ -189,7 +189,7 @@ def container_method(
         case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
                 args = [interp.observe(ItemAdded(args[0], pointer, node.args[0])).value]
-            if interp.loop_depth == 0 and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
+            if pointer.id > interp.round_start and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
                 interp.now.set_field(pointer, str(len(obj.fields)), args[0])
             else:
                 interp.now.update(
@@ -199,7 +199,7 @@ def container_method(
         case "extend" if args:
             known = interp.elements(args[0], node)
             added = known if known is not None else [interp.element(args[0], node)]
-            if known is not None and obj.default_item is None and interp.loop_depth == 0:
+            if known is not None and obj.default_item is None and pointer.id > interp.round_start:
                 for item in added:
                     interp.now.set_field(pointer, str(len(interp.heap_object(pointer).fields)), item)
             else:

@@ -212,7 +212,7 @@ def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         items = [modules.as_parameter(item) for item in items]
     for item in items:
         obj = interp.heap_object(pointer)
-        counted = interp.loop_depth == 0 and obj.default_item is None
+        counted = pointer.id > interp.round_start and obj.default_item is None
         modules.attach(interp, pointer, str(len(obj.fields)) if counted else None, item, node, weak=not counted)
     return pointer
 

@@ -150,16 +150,16 @@ def _outside_path(interp: Interpreter, module: PythonModule) -> Iterator[Runtime
     A name is evaluated on its first use, but under the settings of PyTorch that its module was imported with, which are
     yielded.  Settings that a module changes are those of the current path.
     """
-    path, loops, depth = interp.now, interp.loops, interp.loop_depth
+    path, loops, depth, start = interp.now, interp.loops, interp.loop_depth, interp.round_start
     before = path.runtime if module.runtime is None else module.runtime
-    interp.state, interp.loop_depth = _outside(interp, before), 0
+    interp.state, interp.loop_depth, interp.round_start = _outside(interp, before), 0, 0
     try:
         with interp.within(Activation(module.env, module, parent=interp.activation)):
             yield before
             module.runtime = interp.now.runtime
             path.set_runtime(**before.changes(module.runtime))
     finally:
-        interp.state, interp.loops, interp.loop_depth = path, loops, depth
+        interp.state, interp.loops, interp.loop_depth, interp.round_start = path, loops, depth, start
 
 
 def _outside(interp: Interpreter, runtime: Runtime) -> State:

@@ -193,7 +193,11 @@ def _repeat(
 
 
 def _execute_body(interp: Interpreter, body: list[ast.stmt], loop: Loop) -> None:
-    interp.execute(body)
+    outer, interp.round_start = interp.round_start, interp.new_id()
+    try:
+        interp.execute(body)
+    finally:
+        interp.round_start = outer
     ends = [*loop.continues, *([interp.state] if interp.state is not None else [])]
     loop.continues.clear()
     interp.state = State.join(ends)

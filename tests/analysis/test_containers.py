@@ -193,8 +193,8 @@ def test_items_of_a_list_that_a_round_of_a_loop_makes_keep_their_places(met):
     program = """
         def pair(batch):
             pair = []
-            pair.append(torch.tensor(batch[0]))
-            pair.append(torch.tensor(batch[1]))
+            pair.append(torch.ones(3))
+            pair.append(torch.ones(3))
             pair[0] = pair[0].cuda()
             pair[1] = pair[1].cuda()
             return pair
@@ -204,7 +204,7 @@ def test_items_of_a_list_that_a_round_of_a_loop_makes_keep_their_places(met):
             x = torch.ones(3).cuda()
             for row in pair(batch):
                 x + row
-            rows.append(torch.tensor(batch[0]))
+            rows.append(torch.ones(3))
         x + rows[0]
     """
 

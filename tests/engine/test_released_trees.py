@@ -36,7 +36,7 @@ def test_the_outcome_does_not_depend_on_released_trees(files, monkeypatch):
     monkeypatch.setattr(workspace, "MOST_LOADED", 0)
 
     assert apply(files, settings()) == expected
-    assert len(expected.resolutions) > 2
+    assert len(expected.resolutions) > 1
     assert {"use0.py", "shared.py"} <= {*released}
 
 

@@ -3,7 +3,7 @@ from torch import nn
 
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 torch.manual_seed(0)
-print(f"{torch.cuda.get_device_properties(0).total_memory / 2**30:.0f} GiB")
+print(f"{torch.cuda.get_device_properties(0).total_memory / 2**50:.0f} PiB")
 model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2)).to(device)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(4):

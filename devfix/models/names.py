@@ -13,6 +13,7 @@ __all__ = [
     "RANDOM_FACTORIES",
     "RANDOM_METHODS",
     "READ_ONLY_METHODS",
+    "TELL_TENSORS",
     "names_number",
 ]
 
@@ -86,6 +87,9 @@ FRAMEWORK_CLASSES = {"Brain": "speechbrain.core.Brain", "PaddedBatch": "speechbr
 INFERENCE_METHODS = frozenset(
     "generate encode_image encode_text get_image_features get_text_features forward_features forward_head".split()
 )
+
+# Attributes by which programs tell tensors from numbers, texts and plain containers: `hasattr(x, "cpu")`
+TELL_TENSORS = frozenset({"to", "cuda", "cpu", "device", "detach", "numpy"})
 
 _NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degrees", "out_degrees")
 

@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.models.names import TELL_TENSORS
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -52,7 +53,6 @@ _SCALAR_TYPES = frozenset(
 )
 # Other classes of which no tensor is an instance
 _OTHER_TYPES = frozenset({"ndarray", "list", "tuple", "set", "dict", "Sequence", "Mapping", "Image", "Module"})
-_OF_TENSORS = frozenset({"to", "cuda", "cpu", "device", "detach", "numpy"})  # attributes by which programs tell them
 _WITHOUT_ITEMS = frozenset({"ndarray", "Image", "Module"})  # those that hold no tensors under keys or indices
 
 
@@ -128,7 +128,7 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
     if len(test.args) != 2:
         return None
     if function == "hasattr" and isinstance(test.args[1], ast.Constant):
-        return {"Tensor"} if test.args[1].value in _OF_TENSORS else None
+        return {"Tensor"} if test.args[1].value in TELL_TENSORS else None
     if function != "isinstance":
         return None
     types = interp.evaluate(test.args[1])

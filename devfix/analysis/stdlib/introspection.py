@@ -35,7 +35,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_tree, modules
-from devfix.models.names import NN_MODULE_METHODS
+from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -92,16 +92,13 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
             return Const(obj.data_parallel)
         if isinstance(obj, Module) and args[1].value in NN_MODULE_METHODS:
             return Const(True)
-    if len(args) == 2 and isinstance(args[1], Const) and args[1].value in _MOVE_METHODS:
-        return _can_move(interp, args[0])
+    if len(args) == 2 and isinstance(args[1], Const) and args[1].value in TELL_TENSORS:
+        return _is_tensor(interp, args[0])
     return UNKNOWN
 
 
-_MOVE_METHODS = ("to", "cuda", "cpu", "detach", "numpy")
-
-
-def _can_move(interp: Interpreter, value: Value) -> Value:
-    """Return whether a value has ``to``, ``cuda`` and ``cpu``: numbers, strings and plain containers do not."""
+def _is_tensor(interp: Interpreter, value: Value) -> Value:
+    """Return whether a value is a tensor: numbers, strings and plain containers are none."""
     outcomes = {is_known_tensor(interp, option) for option in alternatives(value)}
     outcome = outcomes.pop() if len(outcomes) == 1 else None
     return UNKNOWN if outcome is None else Const(outcome)

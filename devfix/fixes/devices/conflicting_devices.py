@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
@@ -147,8 +147,7 @@ def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]
         return True
     if not all(_asks_torch(choice) for choice in choices):
         return False
-    arguments = [device_argument_of(call) for call in observations.device_assignments]
-    if {each.id for each in arguments if isinstance(each, ast.Name)} & _named_accelerators(observations):
+    if any(_is_named_accelerator(call, found) for call, found in observations.device_assignments.items()):
         return True
     unasked = sum(
         isinstance(node, ast.Attribute)
@@ -170,16 +169,17 @@ def _is_needed_on_import(observations: Observations) -> bool:
     return any(point.tree.path != observations.path and point.stmt in point.tree.tree.body for point in points)
 
 
-def _named_accelerators(observations: Observations) -> set[str]:
-    """Return the names that a file binds to an accelerator, whether there is one or not."""
-    return {
-        target.id
-        for tree in observations.trees
-        for stmt in tree.tree.body
-        if isinstance(stmt, ast.Assign) and parse_device(literal_device(stmt.value) or "") == ACCELERATOR
-        for target in stmt.targets
-        if isinstance(target, ast.Name)
-    }
+def _is_named_accelerator(call: ast.Call, found: Mapping[Device, DeviceAssignment]) -> bool:
+    """Return whether a move names its device by what the file binds to an accelerator, whether there is one or not."""
+    argument, move = device_argument_of(call), found.get(ACCELERATOR)
+    if not isinstance(argument, ast.Name) or move is None:
+        return False
+    return any(
+        isinstance(stmt, ast.Assign)
+        and any(isinstance(target, ast.Name) and target.id == argument.id for target in stmt.targets)
+        and parse_device(literal_device(stmt.value) or "") == ACCELERATOR
+        for stmt in move.point.tree.tree.body
+    )
 
 
 _MOST_UNASKED = 8  # moves that do not ask, for each that does

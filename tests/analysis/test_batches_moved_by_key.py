@@ -181,3 +181,32 @@ def test_an_attribute_is_moved_item_by_item(met):
 
     assert met(program) == []
     assert len(met(program.replace(".to(value.device)", ""))) == 1
+
+
+def test_an_attribute_that_may_have_been_loaded_is_moved_item_by_item(met):
+    program = """
+        import sys
+
+        class Average:
+            def __init__(self, model):
+                self.state = {}
+                for key, value in model.state_dict().items():
+                    self.state[key] = value.clone()
+
+            def load(self, state):
+                self.state = state
+
+            def update(self, model):
+                for key, value in model.state_dict().items():
+                    self.state[key] = self.state[key].to(value.device)
+                    self.state[key].mul_(0.9).add_(value, alpha=0.1)
+
+        model = nn.Linear(3, 3).cuda()
+        average = Average(model)
+        if len(sys.argv) > 1:
+            average.load(torch.load("average.pt", map_location="cpu")["average"])
+        average.update(model)
+    """
+
+    assert met(program) == []
+    assert len(met(program.replace(".to(value.device)", ""))) == 1

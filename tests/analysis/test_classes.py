@@ -393,3 +393,41 @@ def test_options_that_are_not_known_may_set_every_field(met):
     model.cpu()(torch.ones(3, device="cuda"))
     """
     assert met(text) == ['model.cpu()(torch.ones(3, device="cuda"))']
+
+
+def test_a_class_of_a_library_or_what_stands_in_for_it_is_the_library_class(met):
+    text = """
+    def library():
+        try:
+            import torch
+            return torch
+        except ImportError:
+            return Stub()
+
+    class Stub:
+        class nn:
+            class Module:
+                def to(self, device):
+                    return self
+
+    nn = library().nn
+
+    class Table(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("x", torch.ones(3))
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.table = Table()
+
+        def forward(self, x):
+            return x + self.table.x
+
+    net = Net()
+    MOVE
+    net(torch.ones(3, device="cuda"))
+    """
+    assert met(text.replace("MOVE", "net.to('cuda')")) == []
+    assert met(text.replace("MOVE", "pass")) == ["return x + self.table.x"]

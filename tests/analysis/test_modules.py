@@ -687,3 +687,37 @@ net.cuda()
 net.part(torch.ones(3).cuda())
 """
     assert len({mismatch.point.span.line for mismatch in analyse(program).mismatches}) == fails
+
+
+@pytest.mark.parametrize(
+    ("call", "made"),
+    [
+        ("net.eval()", ["ones"]),
+        ("net.train(False)", ["ones"]),
+        ("net.train()", ["zeros"]),
+        ("net.eval()\nnet.train()", ["zeros"]),
+        ("net.part.eval()", ["zeros", "ones"]),
+        ("if input():\n    net.eval()\nelse:\n    net.train()", ["zeros", "ones"]),
+        ("net.eval()\nunknown(net)", ["zeros", "ones"]),
+        ("pass", ["zeros", "ones"]),
+    ],
+)
+def test_the_mode_of_a_module_decides_what_it_computes(met, call, made):
+    program = f"""
+from library import unknown
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.part = nn.Linear(3, 3)
+
+    def forward(self, x):
+        if self.training:
+            return self.part(x) + torch.zeros(3)
+        return self.part(x) + torch.ones(3)
+
+net = Net().cuda()
+{call}
+net(torch.ones(3).cuda())
+"""
+    assert [line.split("torch.")[1][:-3] for line in met(program)] == made

@@ -81,6 +81,7 @@ def evaluate(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer) ->
         module_methods.set_mode(interp, instance, Const(False), node)
     if interp.state is None:
         interp.state = before
+    modules.forget_mode(interp, instance)  # callers train it, too
 
 
 def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:

@@ -62,7 +62,9 @@ def mro(cls: ClassValue) -> tuple[ClassValue | External | Unknown, ...]:
             pending = [*current.bases, *pending]
         elif isinstance(current, External):
             order.append(current)
-        elif isinstance(current, (Unknown, Union, Pointer)):
+        elif isinstance(current, Union):  # a library's class, or what stands in for it where the library is missing
+            order.append(next((each for each in current.alternatives if isinstance(each, External)), Unknown()))
+        elif isinstance(current, (Unknown, Pointer)):
             order.append(Unknown())
     return tuple(order)
 

@@ -340,6 +340,7 @@ class Module(HeapObject):
         buffers: names of its registered buffers.
         opaque: whether its code is not followed.
         frozen: whether its weights require no gradient.
+        training: whether it is in training mode; ``None`` if it may be in either.
         mean: whether it returns a single number: a loss that takes the mean.
         wraps: whether it passes its arguments on to ``module``.
         data_parallel: whether it passes its arguments on to ``module`` after moving them.
@@ -353,6 +354,7 @@ class Module(HeapObject):
     buffers: frozenset[str] = field(default=frozenset(), metadata=UNION)
     opaque: bool = field(default=False, metadata=EITHER)
     frozen: bool = field(default=False, metadata=EITHER)
+    training: bool | None = field(default=None, metadata=equal_or(None))
     mean: bool = field(default=False, metadata=EITHER)
     wraps: bool = field(default=False, metadata=EITHER)
     data_parallel: bool = field(default=False, metadata=EITHER)

@@ -208,6 +208,13 @@ class State:
         """Replace attributes of an object (of :class:`HeapObject`, not of the program)."""
         self.write(pointer.id, replace(self.at(pointer.id), **changes))
 
+    def set_mode(self, pointer: Pointer, training: bool | None) -> None:
+        """Set whether a module is in training mode: no change that a function's callers have to forget."""
+        obj = self.at(pointer.id)
+        if getattr(obj, "training", training) != training:
+            self.heap[pointer.id] = replace(obj, training=training)
+            self.branch.note(pointer.id)
+
     def set_field(self, pointer: Pointer, name: str, value: Value) -> None:
         """Set one field of an object."""
         obj = self.at(pointer.id)

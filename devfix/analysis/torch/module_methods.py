@@ -78,6 +78,9 @@ def module_method(
         return pointer
     if name in ("eval", "train"):
         mode = Const(False) if name == "eval" else args[0] if args else keywords.get("mode", Const(True))
+        training = mode.value if isinstance(mode, Const) and isinstance(mode.value, bool) else None
+        for _, part in module_tree.named_modules(interp, pointer):
+            interp.now.set_mode(part, training)
         set_mode(interp, pointer, mode, node, own=name == "eval")
         return pointer
     if name == "requires_grad_":

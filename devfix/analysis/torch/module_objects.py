@@ -82,7 +82,7 @@ class ModuleObject(Module):
         if name == "__dict__":
             return Builtin(pointer, name)
         if name == "training":
-            return UNKNOWN
+            return UNKNOWN if self.training is None else Const(self.training)
         if name == "device":
             return DeviceValue(module_tree.weights_device(interp, pointer))
         if name == "dtype" and self.is_opaque:

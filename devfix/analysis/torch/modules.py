@@ -50,6 +50,7 @@ __all__ = [
     "call_leaf",
     "call_sequential",
     "forget_device",
+    "forget_mode",
     "forget_wrappers",
     "is_registered",
     "move",
@@ -153,11 +154,18 @@ def _writes_data(node: ast.AST) -> bool:
 
 
 def forget_device(interp: Interpreter, pointer: Pointer) -> None:
-    """Make the device of weights on the CPU unknown, after the module is passed to code that cannot be read."""
+    """Make the device of weights on the CPU, and the mode, unknown, after code that cannot be read gets the module."""
+    forget_mode(interp, pointer)
     for _, part in named_modules(interp, pointer):
         obj = interp.heap_object(part)
         if CPU in obj.devices:
             interp.now.update(part, devices=frozenset({UNKNOWN_DEVICE}))
+
+
+def forget_mode(interp: Interpreter, pointer: Pointer) -> None:
+    """Make it unknown whether a module, and those below it, are in training mode."""
+    for _, part in named_modules(interp, pointer):
+        interp.now.set_mode(part, None)
 
 
 def replace_weights(interp: Interpreter, pointer: Pointer) -> None:

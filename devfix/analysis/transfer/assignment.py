@@ -357,7 +357,7 @@ def _set_part(interp: Interpreter, part: ast.Attribute, base: Tensor, value: Val
     while isinstance(root, ast.Attribute):
         root = root.value
     batch = interp.lookup(root.id) if isinstance(root, ast.Name) else None
-    is_elsewhere = isinstance(value, Tensor) and value.device != base.device
+    is_elsewhere = any(isinstance(option, Tensor) and option.device != base.device for option in alternatives(value))
     if is_elsewhere and isinstance(part.value, ast.Name):
         _forget_attribute(interp, part.value.id, part.attr, base)
     if isinstance(root, ast.Name) and isinstance(batch, Tensor) and batch.maybe_container and is_elsewhere:

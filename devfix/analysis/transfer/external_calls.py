@@ -26,6 +26,7 @@ from devfix.analysis.domain.values import (
     TupleValue,
     Unknown,
     Value,
+    alternatives,
 )
 from devfix.analysis.overlays.transformers_ import TokenizerObject
 from devfix.analysis.stdlib import builtins, introspection, numpy_, sequences
@@ -40,6 +41,7 @@ from devfix.analysis.torch import (
     factories,
     library_modules,
     module_tree,
+    modules,
     optimizers,
     parametrizations,
     tensor_functions,
@@ -85,6 +87,9 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
         _check_opaque_training_call(interp, name, args, keywords, node)
     if may_move_arguments(name):
         _escape(interp, args, keywords)
+    for option in (option for value in (*args, *keywords.values()) for option in alternatives(value)):
+        if isinstance(option, Pointer) and module_at(interp, option) is not None:
+            modules.forget_mode(interp, option)
     return unknown_result(interp, name, args, node, keywords)
 
 

@@ -264,7 +264,7 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
     if not isinstance(node, ast.Lambda):
         assignment.record_binding(interp, parameter.arg, value, "param", parameter)
     if isinstance(parameter.annotation, ast.Name) and parameter.annotation.id in _NUMBERS:
-        value = _as_number(interp, value)
+        value = join(_as_number(interp, each) for each in alternatives(value))
     if _is_array(parameter):
         value = join(Unknown(parameter.arg) if _is_guess(each) else each for each in alternatives(value))
     interp.now.bind(interp.activation.env, parameter.arg, value)
@@ -281,10 +281,10 @@ def _is_guess(value: Value) -> bool:
 
 
 def _as_number(interp: Interpreter, value: Value) -> Value:
-    """Return a value of which nothing is known as the number that an annotation says it is."""
+    """Return a value of which nothing is known, or that is a guess, as the number that an annotation says it is."""
     if isinstance(value, Unknown):
         return Number(value.symbol)
-    is_open = isinstance(value, External) or object_at(interp, value, Opaque) is not None
+    is_open = isinstance(value, External) or object_at(interp, value, Opaque) is not None or _is_guess(value)
     return Number() if is_open else value
 
 

@@ -8,6 +8,7 @@ https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Mod
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Module, object_at
@@ -55,7 +56,8 @@ def note_store(
     obj = interp.heap_object(owner)
     stored = _store(interp, obj.cls, name, value, node, source, point)
     stored.owners[owner] = interp.clock
-    return _tag(interp, value, stored.number)
+    elements = source.elts if isinstance(source, (ast.List, ast.Tuple)) else ()
+    return _tag(interp, value, stored.number, derived=any(is_plain_tensor((), each) for each in elements))
 
 
 def note_class_attributes(interp: Interpreter, cls: ClassValue, stmt: ast.stmt) -> None:
@@ -92,7 +94,7 @@ def _store(
 def tag_added(interp: Interpreter, container: Pointer, value: Value) -> Value:
     """Return a value that is added to a container, tagged with the attribute that stores the container."""
     held = object_at(interp, container, Container)
-    return value if held is None or held.holder is None else _tag(interp, value, held.holder)
+    return value if held is None or held.holder is None else _tag(interp, value, held.holder, 1, derived=False)
 
 
 def _needs_tracking(interp: Interpreter, value: Value, depth: int = 0) -> bool:
@@ -112,8 +114,16 @@ def _needs_tracking(interp: Interpreter, value: Value, depth: int = 0) -> bool:
     return False
 
 
-def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Value:
+def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0, *, derived: bool = True) -> Value:
+    """Return a value, its tensors tagged with the attribute that stores them.
+
+    Parameters of a module in a container are the module's own, which every move of it moves, unless they are
+    ``derived``: what is computed from parameters.
+    """
+    tag = partial(_tag, derived=derived)
     match value:
+        case Tensor(origins=origins) if depth and not derived and any(map(_is_own, origins)):
+            return value
         case Tensor(device=device, origins=origins) if device == CPU:
             if any(origin.kind == "batch" for origin in origins):
                 return value  # items of batches keep their origins
@@ -121,15 +131,20 @@ def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0) -> Valu
                 value, origins=tuple(replace(origin, attribute_id=number) for origin in origins or (Origin("stored"),))
             )
         case Union(alternatives):
-            return join(_tag(interp, option, number, depth) for option in alternatives)
+            return join(tag(interp, option, number, depth) for option in alternatives)
         case TupleValue(items) if depth < _MOST_DEPTH:
-            return TupleValue(tuple(_tag(interp, item, number, depth + 1) for item in items))
+            return TupleValue(tuple(tag(interp, item, number, depth + 1) for item in items))
         case Pointer():
             held = object_at(interp, value, Container)
             if held is not None and depth < _MOST_DEPTH and held.holder is None:
-                tagged = held.transformed(lambda _, item: _tag(interp, item, number, depth + 1))
+                tagged = held.transformed(lambda _, item: tag(interp, item, number, depth + 1))
                 interp.now.write(value.id, replace(tagged, holder=number))
     return value
+
+
+def _is_own(origin: Origin) -> bool:
+    """Return whether an origin is a parameter that a module has registered."""
+    return origin.kind == "parameter" and origin.site_id > 0 and not origin.attribute_id
 
 
 def computed_attribute(interp: Interpreter, owner: Pointer) -> Value:

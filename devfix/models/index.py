@@ -85,7 +85,7 @@ class Model:
 
     def method(self, name: str) -> Model | None:
         """Return a method of a class or of its bases; ``None`` if no stub has it."""
-        for owner in (self.name, *self.bases):
+        for owner in (self.name, self.key, *self.bases):
             found = self._index.exact(f"{owner}.{name}")
             if found is not None:
                 return found

@@ -32,6 +32,7 @@ class Basis(Enum):
     EVERY_PATH = "every path, arguments whose kind is declared or used"
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
+    UNKNOWN_METHOD = "a method or part of an object of an unknown class: it may move what it gets"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
@@ -65,6 +66,7 @@ LIBRARIES = (
 PROGRAMS = (
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
+    Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
 )
@@ -152,6 +154,18 @@ def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceM
 def _basis(failing: DeviceMismatch | HostAccess) -> Basis:
     if failing.latent:
         return Basis.GUESS
+    if isinstance(failing, DeviceMismatch) and _is_unknown_method(failing):
+        return Basis.UNKNOWN_METHOD
     if isinstance(failing, HostAccess) or failing.on_every_path:
         return Basis.EVERY_PATH
     return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
+
+
+def _is_unknown_method(failing: DeviceMismatch) -> bool:
+    """Return whether a name of an object is called of which only the move is known: ``build().to(device).edit(x)``."""
+    state = failing.point.state
+    if not failing.opaque or state is None:
+        return False
+    weights = [operand.module for operand in failing.accelerator if operand.module is not None]
+    modules = [module_at(state, each) for each in weights if state.has(each.id)]
+    return bool(modules) and all(module is not None and module.name.startswith(".") for module in modules)

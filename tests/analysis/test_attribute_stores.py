@@ -38,6 +38,10 @@ def net(init: str, use: str, after: str = "") -> str:
         pytest.param("self.register_buffer('pe', torch.ones(4)); self.alias = self.pe", "x * self.alias", id="alias"),
         pytest.param("self.w = self.fc.weight.data", "x @ self.w", id="data-of-a-parameter"),
         pytest.param("self.w = self.fc.weight.detach().clone()", "x @ self.w", id="copy-of-a-parameter"),
+        pytest.param("self.all = [self.fc.weight.data]", "x @ self.all[0]", id="list-of-data"),
+        pytest.param(
+            "self.register_buffer('pe', torch.ones(4)); self.all = [self.pe]", "x * self.all[0]", id="list-of-buffers"
+        ),
     ],
 )
 def test_what_is_no_buffer_stays_and_is_known_to_come_from_the_attribute(analyse, init, use):
@@ -56,6 +60,15 @@ def test_what_is_no_buffer_stays_and_is_known_to_come_from_the_attribute(analyse
         pytest.param("self.register_buffer('mask', None); self.mask = torch.ones(4)", "x * self.mask", id="filled"),
         pytest.param("self.w = nn.Parameter(torch.ones(4, 4))", "x @ self.w", id="parameter"),
         pytest.param("self.w = self.fc.weight", "x @ self.w", id="shared-parameter"),
+        pytest.param(
+            "self.w = nn.Parameter(torch.ones(4, 4)); self.all = [self.w]", "x @ self.all[0]", id="list-of-parameters"
+        ),
+        pytest.param(
+            "self.w = nn.Parameter(torch.ones(4)); self.all = []; self.all.append(self.w)",
+            "x * self.all[0] + torch.stack(self.all).sum(0)",
+            id="appended-parameter",
+        ),
+        pytest.param("self.all = {'w': self.fc.weight}", "x @ self.all['w']", id="dictionary-of-parameters"),
         pytest.param("self.mask = torch.ones(4)", "x * self.mask.to(x.device)", id="moved-at-use"),
     ],
 )

@@ -721,3 +721,41 @@ net = Net().cuda()
 net(torch.ones(3).cuda())
 """
     assert [line.split("torch.")[1][:-3] for line in met(program)] == made
+
+
+@pytest.mark.parametrize(("value", "met_lines"), [("0.5", []), ("[0.5]", ["return x * self.scale"])])
+def test_a_number_that_is_a_buffer_joins_tensors_anywhere(met, value, met_lines):
+    program = f"""
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cuda()
+        self.register_buffer("scale", torch.tensor({value}))
+
+    def forward(self, x):
+        return x * self.scale
+
+Net()(torch.ones(3).cuda())
+"""
+    assert met(program) == met_lines
+
+
+def test_what_has_several_indices_is_no_part_of_a_library_model(met):
+    program = """
+net = models.resnet18().cuda()
+best = net.prototypes[0][1, 2, :].cpu()
+net(torch.ones(1, 3, 9, 9).cuda())
+"""
+    assert met("from torchvision import models\n" + program) == []
+
+
+@pytest.mark.parametrize(("move", "count"), [(".cuda()", 0), ("", 1)])
+def test_a_class_of_a_library_may_wrap_a_model_of_an_unknown_class(met, move, count):
+    program = f"""
+from library import Attributor, load
+
+model = load("net.pt"){move}
+attributor = Attributor(model=model)
+attributor.forward(torch.ones(3).cuda())
+"""
+    assert len(met(program)) == count

@@ -244,6 +244,27 @@ def test_a_tensor_has_what_a_test_asks_for(analyse, name):
     assert analyse(program).host_accesses == {}
 
 
+@pytest.mark.parametrize("move", ["out = out.to(device)", "out.to(device)"])
+@pytest.mark.parametrize("other", ["nn.Linear(3, 2)", "torch.load('net.pt')"])
+def test_a_module_has_the_methods_of_modules(met, other, move):
+    program = f"""
+        import sys
+
+        def build(name, device):
+            if name == "small":
+                out = nn.Linear(3, 3)
+            else:
+                out = {other}
+            if hasattr(out, "to"):
+                {move}
+            return out
+
+        build(sys.argv[1], "cuda")(torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
 def test_an_item_of_what_is_a_dictionary_need_not_be_a_tensor(analyse):
     program = """
         import numpy as np
@@ -333,6 +354,11 @@ convert(torch.ones(2).cuda())
         ("'jax' in str(type(x))", 0),
         ("'torch' in str(type(x))", 1),
         ("not ('torch' in str(type(x)))", 0),
+        ("type(x) == torch.Tensor", 1),
+        ("type(x) != torch.Tensor", 0),
+        ("type(x) is not torch.Tensor", 0),
+        ("not type(x) == torch.Tensor", 0),
+        ("type(x) != np.ndarray", 1),
         ("x is not None", 1),
     ],
 )

@@ -141,6 +141,15 @@ LIBRARIES = {
         ["ssim(there, here)", "SSIM(data_range=1)(there, here)"],
         ["ssim(there, there, size_average=False)", "ssim(here, here) + there", "SSIM(data_range=1)(there, there)"],
     ),
+    "pytorch_metric_learning": (
+        "from pytorch_metric_learning import losses, miners",
+        ["losses.SelfSupervisedLoss(losses.NTXentLoss())(there, here)", "losses.NTXentLoss()(there, labels, ref_emb=here)"],
+        [
+            "losses.NTXentLoss()(there, here) + there",
+            "losses.ArcFaceLoss(10, 3)(there, here, miners.BatchHardMiner()(there, here))",
+            "losses.SelfSupervisedLoss(losses.NTXentLoss())(there, there)",
+        ],
+    ),
     "segmentation_models_pytorch": (
         "import segmentation_models_pytorch as smp",
         [

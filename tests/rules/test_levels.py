@@ -143,6 +143,31 @@ def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkey
     assert all(finding.fixes for finding in found)
 
 
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        pytest.param("made.edit(x)", Severity.LATENT, id="method"),
+        pytest.param("made(x)", Severity.ERROR, id="the-object-itself"),
+        pytest.param("timm.create_model('a').cuda().forward_features(x)", Severity.ERROR, id="known-library"),
+    ],
+)
+def test_a_method_of_an_object_of_an_unknown_class_may_move_what_it_gets(tmp_path, monkeypatch, call, level):
+    monkeypatch.chdir(tmp_path)
+    text = f"""\
+import json
+import timm
+import torch
+
+x = torch.ones(3, 4)
+made = json.load(open("made.json"))["model"]().to("cuda").eval()
+{call}
+"""
+    settings = Settings(root=".", severity=Severity.LATENT)
+    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
+
+
 BY_RANK = """\
 import torch
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Container, Opaque, module_at
+from devfix.analysis.domain.objects import Container, Module, Opaque, module_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.splits import take_side_of_value
 from devfix.analysis.domain.values import (
@@ -28,13 +28,13 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.models.names import TELL_TENSORS
+from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["is_known_tensor", "narrow", "tensor_of_rank", "value_without_calls"]
+__all__ = ["has", "is_known_tensor", "narrow", "tensor_of_rank", "value_without_calls"]
 
 
 def value_without_calls(interp: Interpreter, node: ast.expr) -> Value:
@@ -79,8 +79,8 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     elif tests_tensor or (holds and types <= _SCALAR_TYPES):
         options = alternatives(value)
         if tests_tensor:
-            is_tensor = {option: is_known_tensor(interp, option) for option in options}
-            options = tuple(option for option in options if is_tensor[option] in (None, holds)) or options
+            outcomes = {option: _outcome(interp, test, option) for option in options}
+            options = tuple(option for option in options if outcomes[option] in (None, holds)) or options
         else:
             options = tuple(option for option in options if not is_known_tensor(interp, option)) or options
         narrowed = [_narrowed(interp, option, tests_tensor and holds) for option in options]
@@ -135,6 +135,19 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
     classes = types.items if isinstance(types, TupleValue) else (types,)
     names = {cls.name.split(".")[-1] if isinstance(cls, External) else "" for cls in classes}
     return {"Tensor" if name == "Variable" else name for name in names}
+
+
+def _outcome(interp: Interpreter, test: ast.Call, value: Value) -> bool | None:
+    """Return whether a test for tensors holds for a value; ``None`` if unknown."""
+    attribute = test.args[1] if text_of(test.func) == "hasattr" else None
+    return has(interp, value, attribute.value) if isinstance(attribute, ast.Constant) else is_known_tensor(interp, value)
+
+
+def has(interp: Interpreter, value: Value, name: object) -> bool | None:
+    """Return whether a value has an attribute by which programs tell tensors; ``None`` if unknown."""
+    if isinstance(value, Pointer) and isinstance(interp.heap_object(value), Module) and name in NN_MODULE_METHODS:
+        return True
+    return is_known_tensor(interp, value)
 
 
 def is_known_tensor(interp: Interpreter, value: Value) -> bool | None:
@@ -293,11 +306,11 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         _narrow_modules(interp, test, holds)
         return
     match test:
-        case ast.Compare(
-            left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[ast.Eq() | ast.Is()], comparators=[cls]
-        ) if holds:
-            same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
-            _narrow_type(interp, ast.copy_location(same, test), holds)
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[operator], comparators=[cls]):
+            is_same = holds is isinstance(operator, (ast.Eq, ast.Is))
+            if is_same or text_of(cls).endswith("Tensor"):  # instances of other classes may be of a class below
+                same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
+                _narrow_type(interp, ast.copy_location(same, test), is_same)
             return
         case ast.Compare(
             left=ast.Constant(value=str(word)),

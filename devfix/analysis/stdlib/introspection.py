@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.narrowing import is_known_tensor
+from devfix.analysis.domain.narrowing import has, is_known_tensor
 from devfix.analysis.domain.objects import Container, Mapping, Module, module_at, object_at
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -93,14 +93,14 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
         if isinstance(obj, Module) and args[1].value in NN_MODULE_METHODS:
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in TELL_TENSORS:
-        return _is_tensor(interp, args[0])
+        return _known(has(interp, option, args[1].value) for option in alternatives(args[0]))
     return UNKNOWN
 
 
-def _is_tensor(interp: Interpreter, value: Value) -> Value:
-    """Return whether a value is a tensor: numbers, strings and plain containers are none."""
-    outcomes = {is_known_tensor(interp, option) for option in alternatives(value)}
-    outcome = outcomes.pop() if len(outcomes) == 1 else None
+def _known(outcomes: Iterable[bool | None]) -> Value:
+    """Return the outcome of a test for all alternatives of a value."""
+    found = set(outcomes)
+    outcome = found.pop() if len(found) == 1 else None
     return UNKNOWN if outcome is None else Const(outcome)
 
 
@@ -109,9 +109,7 @@ def _isinstance(interp: Interpreter, args: list[Value], keywords: Keywords, node
         return UNKNOWN
     value, classes = args
     wanted = classes.items if isinstance(classes, TupleValue) else (classes,)
-    outcomes = {_is_any_of(interp, option, wanted) for option in alternatives(value)}
-    decided = outcomes.pop() if len(outcomes) == 1 else None
-    return UNKNOWN if decided is None else Const(decided)
+    return _known(_is_any_of(interp, option, wanted) for option in alternatives(value))
 
 
 def _is_any_of(interp: Interpreter, value: Value, classes: Iterable[Value]) -> bool | None:

@@ -202,7 +202,7 @@ def _registered(interp: Interpreter, pointer: Pointer, value: Value, kind: str, 
         return value
     modules.note_late_tensor(interp, pointer, value.device, point)
     device = interp.default_device if value.device == CPU else value.device
-    return Tensor(device, (Origin(kind, pointer.id),))
+    return Tensor(device, (Origin(kind, pointer.id),), maybe_zero_dim=value.maybe_zero_dim)
 
 
 def _grow(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], node: ast.Call) -> Value:

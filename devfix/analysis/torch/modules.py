@@ -80,13 +80,21 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
         obj = interp.heap_object(part)
         custom = _has_own_move(interp, obj)
         fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
-        for value in fields.values() if custom else ():
-            items = object_at(interp, value, Container)
-            if items is not None and isinstance(value, Pointer):
-                interp.now.write(value.id, items.transformed(lambda _, item: anywhere(item)))
+        for value in fields.values():
+            for option in alternatives(value):
+                _move_items(interp, option, device, custom)
         default_item = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
         moved_object = replace(obj, fields=fields, default_item=default_item, devices=frozenset({device}))
         interp.now.write(part.id, replace(moved_object, last_moved_at=point))
+
+
+def _move_items(interp: Interpreter, value: Value, device: Device, custom: bool) -> None:
+    """Move what a plain container of a module holds: the module's parameters, which it has registered, too."""
+    items = object_at(interp, value, Container)
+    if items is not None and isinstance(value, Pointer):
+        moved = items.transformed(lambda _, item: moved_field(item, device, custom))
+        if moved != items:
+            interp.now.write(value.id, moved)
 
 
 def forget_wrappers(interp: Interpreter, pointer: Pointer) -> None:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import overlays
 from devfix.analysis.domain import classes
-from devfix.analysis.domain.objects import Mapping, module_at, object_at
+from devfix.analysis.domain.objects import Mapping, Opaque, module_at, object_at
 from devfix.analysis.domain.values import (
+    ACCELERATOR,
     CPU,
     NONE,
     UNKNOWN,
@@ -24,6 +25,7 @@ from devfix.analysis.domain.values import (
     Partial,
     Pointer,
     TupleValue,
+    Union,
     Unknown,
     Value,
     alternatives,
@@ -183,10 +185,13 @@ def unknown_result(
 
 def _gives_device(interp: Interpreter, argument: Value) -> bool:
     """Return whether a constructor is given a device, or a module elsewhere than on the CPU, which it may wrap."""
+    if isinstance(argument, Union):
+        return any(_gives_device(interp, option) for option in argument.alternatives)
     if isinstance(argument, Const):
         return isinstance(argument.value, str) and any(name in argument.value for name in ("cuda", "gpu"))
-    module = module_at(interp, argument)
-    return isinstance(argument, DeviceValue) or (module is not None and module.devices != {CPU})
+    module, other = module_at(interp, argument), object_at(interp, argument, Opaque)
+    is_moved = other is not None and ACCELERATOR in other.devices
+    return isinstance(argument, DeviceValue) or (module is not None and module.devices != {CPU}) or is_moved
 
 
 # --- classes ------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
+from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -109,6 +110,8 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             return base
         case Pointer() if is_named_tuple(interp, base):
             return _item(interp, TupleValue(tuple(interp.heap_object(base).fields.values())), key, node)
+        case Pointer() if isinstance(node.slice, ast.Tuple) and _is_opaque_module(interp, base):
+            return Tensor(UNKNOWN_DEVICE)  # no module has several indices: what was taken for one is a tensor
         case Pointer():
             return _on_device_of_key(interp.heap_object(base).item(interp, base, name, node), key)
         case IterableOf(inner):
@@ -131,6 +134,11 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case External(full):
             return Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN
+
+
+def _is_opaque_module(interp: Interpreter, value: Value) -> bool:
+    module = module_at(interp, value)
+    return module is not None and module.is_opaque
 
 
 def _is_generic(interp: Interpreter, cls: ClassValue) -> bool:

@@ -377,7 +377,9 @@ def test_without_a_move_it_stays_on_the_cpu(met):
     assert met(program) == ["return self.net(x)"]
 
 
-@pytest.mark.parametrize("step", ["settings.step", "settings.pick()", "torch.load('x.pt', map_location='cuda')['step']"])
+@pytest.mark.parametrize(
+    "step", ["settings.step", "settings.pick()", "torch.load('x.pt', map_location='cuda')['step']"]
+)
 @pytest.mark.parametrize(("annotation", "lines"), [("int", []), ("object", ["return self.table[step] * x"])])
 def test_an_annotation_says_that_an_unknown_value_is_a_number(met, step, annotation, lines):
     program = f"""

@@ -143,7 +143,10 @@ LIBRARIES = {
     ),
     "pytorch_metric_learning": (
         "from pytorch_metric_learning import losses, miners",
-        ["losses.SelfSupervisedLoss(losses.NTXentLoss())(there, here)", "losses.NTXentLoss()(there, labels, ref_emb=here)"],
+        [
+            "losses.SelfSupervisedLoss(losses.NTXentLoss())(there, here)",
+            "losses.NTXentLoss()(there, labels, ref_emb=here)",
+        ],
         [
             "losses.NTXentLoss()(there, here) + there",
             "losses.ArcFaceLoss(10, 3)(there, here, miners.BatchHardMiner()(there, here))",

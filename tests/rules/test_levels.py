@@ -159,7 +159,8 @@ import timm
 import torch
 
 x = torch.ones(3, 4)
-made = json.load(open("made.json"))["model"]().to("cuda").eval()
+classes = {{each.name: each for each in json.load(open("classes.json"))}}
+made = classes["model"]().to("cuda").eval()
 {call}
 """
     settings = Settings(root=".", severity=Severity.LATENT)

@@ -140,7 +140,9 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
 def _outcome(interp: Interpreter, test: ast.Call, value: Value) -> bool | None:
     """Return whether a test for tensors holds for a value; ``None`` if unknown."""
     attribute = test.args[1] if text_of(test.func) == "hasattr" else None
-    return has(interp, value, attribute.value) if isinstance(attribute, ast.Constant) else is_known_tensor(interp, value)
+    return (
+        has(interp, value, attribute.value) if isinstance(attribute, ast.Constant) else is_known_tensor(interp, value)
+    )
 
 
 def has(interp: Interpreter, value: Value, name: object) -> bool | None:

@@ -220,6 +220,7 @@ class _AnyCaller:
         if module_at(self._interp, instance) is not None:
             instances.evaluate(self._interp, cls, instance)
         instances.place(self._interp, cls, instance, builders)
+        instances.forget_flags(self._interp, cls, instance, builders)
         built = self._interp.state
         if built is None:
             return

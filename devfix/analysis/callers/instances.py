@@ -23,12 +23,14 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     NONE,
     UNKNOWN_DEVICE,
+    UNNAMED,
     Bound,
     ClassValue,
     Const,
     DeviceValue,
     Function,
     Pointer,
+    Unknown,
     Value,
     alternatives,
     anywhere,
@@ -42,7 +44,7 @@ from devfix.syntax.tree import SourceTree, text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
 
-__all__ = ["evaluate", "new_instance", "place", "placed_attributes"]
+__all__ = ["evaluate", "forget_flags", "new_instance", "place", "placed_attributes"]
 
 _Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -140,6 +142,24 @@ def _forget_placed(
         for value in alternatives(fields[name]):
             if isinstance(value, Pointer) and module_at(interp, value) is not None:
                 modules.forget_device(interp, value)
+
+
+def forget_flags(
+    interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]
+) -> None:
+    """Make the flags unknown that methods set, those that build the instance aside: a caller has called some of them.
+
+    ``self._is_fitted = True`` in ``fit()``.
+    """
+    stored = {
+        node.attr
+        for _, method in _methods(cls.node, cls.module.tree, builders)
+        for node in walk(method)
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and text_of(node.value) == "self"
+    }
+    for name, value in interp.heap_object(instance).fields.items():
+        if name in stored and isinstance(value, Const) and isinstance(value.value, bool):
+            interp.now.set_field(instance, name, Unknown(f"{UNNAMED}#{instance.id}.{name}"))
 
 
 def placed_attributes(owner: ast.ClassDef, tree: SourceTree, builders: Collection[ast.AST] = ()) -> frozenset[str]:

@@ -211,7 +211,7 @@ class State:
     def set_mode(self, pointer: Pointer, training: bool | None) -> None:
         """Set whether a module is in training mode: no change that a function's callers have to forget."""
         obj = self.at(pointer.id)
-        if getattr(obj, "training", training) != training:
+        if isinstance(obj, Module) and obj.training is not training:
             self.heap[pointer.id] = replace(obj, training=training)
             self.branch.note(pointer.id)
 

@@ -285,6 +285,24 @@ STILL_WRONG = {
         """,
         "return x + self.rows",
     ),
+    "a flag that another method sets": (
+        """
+        class Nearest:
+            def __init__(self, neighbors):
+                self.neighbors = neighbors
+                self.is_fitted = False
+
+            def fit(self, x):
+                self.neighbors.fit(x.cpu().numpy())
+                self.is_fitted = True
+
+            def predict(self, x: Tensor):
+                if not self.is_fitted:
+                    raise ValueError
+                return x * torch.arange(3)
+        """,
+        "return x * torch.arange(3)",
+    ),
     "what a module computes ahead of an evaluation": (
         """
         class Attention(nn.Module):

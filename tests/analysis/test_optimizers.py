@@ -221,3 +221,28 @@ def test_a_load_on_one_of_two_joined_paths_follows_the_move_of_the_other(moved, 
     points = {"moved_late": SimpleNamespace(time=moved), "loaded": loaded and SimpleNamespace(time=loaded)}
 
     assert hazard_of_move(OptimizerObject("Adam", **points)) == kind
+
+
+@pytest.mark.parametrize(("value", "count"), [("attend(x).mean(dim=1)", 0), ("nn.Linear(3, 3).cuda()", 1)])
+def test_what_unknown_code_returns_is_no_submodule_for_being_kept_twice(analyse, value, count):
+    program = f"""
+from library import attend
+
+class Part(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = self.second = None
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        self.first = {value}
+        self.second = self.first
+        return self.fc(x)
+
+net = Part().cuda()
+optimizer = torch.optim.Adam(net.parameters())
+for epoch in range(3):
+    net(torch.ones(3, 3).cuda()).sum().backward()
+    optimizer.step()
+"""
+    assert len({hazard.kind for hazard in analyse(program).hazards}) == count

@@ -215,7 +215,9 @@ def attach(
         if not isinstance(option, Pointer):
             continue
         given = object_at(interp, option, Opaque)
-        is_module = module_at(interp, option) is not None or (given is not None and given.constructed)
+        module = module_at(interp, option)
+        is_guess = module is not None and module.is_opaque and module.devices == {UNKNOWN_DEVICE}
+        is_module = (module is not None and not is_guess) or (given is not None and given.constructed)
         if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None

@@ -759,3 +759,46 @@ attributor = Attributor(model=model)
 attributor.forward(torch.ones(3).cuda())
 """
     assert len(met(program)) == count
+
+
+def test_many_modules_with_computed_names_are_registered(met):
+    program = """
+import sys
+
+def layer(a, b, kind):
+    return nn.Sequential(nn.Conv2d(a, b, 1), nn.ReLU())
+
+class Net(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.first, self.second, self.third = [], [], []
+        for i, size in enumerate(sizes):
+            self.third.append(layer(size, size, "a"))
+            self.add_module(f"third{i}", self.third[-1])
+            firsts, seconds, others = [], [], []
+            for j, other in enumerate(sizes):
+                others.append(layer(size, size, "b"))
+                if other == size:
+                    firsts.append(layer(size, size, "c"))
+                    seconds.append(layer(size, size, "d"))
+                else:
+                    firsts.append(layer(size, other, "e"))
+                    seconds.append(layer(size, other, "f"))
+                self.add_module(f"first{i}{j}", firsts[-1])
+                self.add_module(f"second{i}{j}", seconds[-1])
+                self.add_module(f"other{i}{j}", others[-1])
+            self.first.append(firsts)
+            self.second.append(seconds)
+
+    def forward(self, x):
+        for first, second, third in zip(self.first, self.second, self.third):
+            for a, b in zip(first, second):
+                x = third(a(b(x)))
+        return x
+
+net = Net([int(size) for size in sys.argv[1:]])
+net.cuda()
+net(torch.ones(3, 3, 3).cuda())
+"""
+    assert met(program) == []
+    assert met(program.replace('self.add_module(f"third', 'print(f"third')) != []

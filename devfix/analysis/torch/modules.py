@@ -15,6 +15,7 @@ from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    WIDENING_LIMIT,
     Const,
     Device,
     Function,
@@ -37,7 +38,7 @@ from devfix.analysis.transfer.bound_call import BoundCall, bind
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
 from devfix.models.index import lookup
 from devfix.models.names import NN_MODULE_METHODS
-from devfix.syntax.tree import argument_texts, text_of, walk
+from devfix.syntax.tree import argument_texts, position, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
@@ -243,12 +244,32 @@ def attach(
         interp.now.update(parent, weights=True, devices=obj.devices | devices if obj.weights else devices)
     elif name is not None and obj.cls is not None:
         value = attribute_stores.note_store(interp, parent, name, value, node, source, point)
-    if name is None:
+    if name is None and obj.cls is not None and obj.name.endswith(".Module"):
+        _register_with_computed_name(interp, parent, value)
+    elif name is None:
         obj = interp.heap_object(parent)
         interp.now.update(parent, default_item=value if obj.default_item is None else join((obj.default_item, value)))
     else:
         old = obj.fields.get(name)
         interp.now.set_field(parent, name, join((old, value)) if weak and old is not None else value)
+
+
+def _register_with_computed_name(interp: Interpreter, parent: Pointer, value: Value) -> None:
+    """Execute ``parent.add_module(f"layer{i}", value)``: modules that one call has created are under one name.
+
+    So many may be registered that one union of them all would forget them.
+    """
+    for option in alternatives(value):
+        part = module_at(interp, option)
+        if part is None:
+            continue
+        fields = interp.heap_object(parent).fields
+        name = f"*{position(part.allocated_at.node)}" if part.allocated_at is not None else "*"
+        while len(alternatives(fields.get(name, UNKNOWN))) >= WIDENING_LIMIT and option not in alternatives(
+            fields[name]
+        ):
+            name += "*"
+        interp.now.set_field(parent, name, join((fields[name], option)) if name in fields else option)
 
 
 def _is_known_module(interp: Interpreter, value: Value | None) -> bool:

@@ -793,7 +793,7 @@ class Net(nn.Module):
     def forward(self, x):
         for first, second, third in zip(self.first, self.second, self.third):
             for a, b in zip(first, second):
-                x = third(a(b(x)))
+                x = a(b(third(x)))
         return x
 
 net = Net([int(size) for size in sys.argv[1:]])

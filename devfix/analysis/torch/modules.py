@@ -265,9 +265,7 @@ def _register_with_computed_name(interp: Interpreter, parent: Pointer, value: Va
             continue
         fields = interp.heap_object(parent).fields
         name = f"*{position(part.allocated_at.node)}" if part.allocated_at is not None else "*"
-        while len(alternatives(fields.get(name, UNKNOWN))) >= WIDENING_LIMIT and option not in alternatives(
-            fields[name]
-        ):
+        while name in fields and len(known := alternatives(fields[name])) >= WIDENING_LIMIT and option not in known:
             name += "*"
         interp.now.set_field(parent, name, join((fields[name], option)) if name in fields else option)
 

@@ -282,3 +282,27 @@ def test_a_wrapped_optimizer_is_no_module(met):
     """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize("test", ["type(batch) is list", "isinstance(batch, list)", "type(batch) == tuple"])
+@pytest.mark.parametrize("change", ["pass", "graph['edges'] = list(graph['edges'])"])
+def test_graphs_that_a_dataset_loads_are_collated_to_one_that_moves_in_place(met, change, test):
+    program = f"""
+    from torch_geometric.data import Dataset
+    from torch_geometric.loader import DataLoader
+
+    class Graphs(Dataset):
+        def get(self, i):
+            graph = torch.load(f"{{i}}.pt")
+            {change}
+            return graph
+
+    model = nn.Linear(3, 3).cuda()
+    for batch in DataLoader(Graphs("data"), batch_size=2):
+        if {test}:
+            batch = batch[0]
+        batch.to("cuda")
+        model(batch.x)
+    """
+    assert met(program) == []
+    assert met(program.replace('batch.to("cuda")', "pass")) == ["model(batch.x)"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import object_at
+from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
@@ -25,12 +26,14 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.torch import batch_objects
 from devfix.analysis.torch.batch_objects import BatchObject
-from devfix.analysis.torch.data import DatasetObject, LoaderObject
+from devfix.analysis.torch.data import DatasetObject, LoaderObject, make_loader
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
 
 __all__ = ["OVERLAYS"]
+
+_BATCH = "torch_geometric.data.Batch"
 
 
 def _graph(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -52,6 +55,33 @@ def _tensors(value: Value) -> list[Tensor]:
     if isinstance(value, TupleValue):
         return [tensor for item in value.items for tensor in _tensors(item)]
     return [option for option in alternatives(value) if isinstance(option, Tensor)]
+
+
+@dataclass(frozen=True)
+class GraphLoaderObject(LoaderObject):
+    """A loader that collates graphs: what it loads from files is one, too, which moves in place.
+
+    ``torch_geometric/loader/dataloader.py``, ``Collater``.
+    """
+
+    def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return a batch of graphs; numbers, tuples and tensors are collated as PyTorch's loader does it."""
+        batch = super().element(interp, pointer, node, moved)
+        changed = None if batch is None else object_at(interp, batch, Mapping)
+        rest = changed.default_item if changed is not None else batch
+        if not isinstance(rest, Tensor) or not rest.maybe_container or not rest.origins:
+            return batch
+        fields, position = {} if changed is None else changed.fields, (rest.origins[0].site_id, ())
+        return interp.new(
+            BatchObject("torch_geometric.data.Batch", fields=fields, default_item=rest, position=position)
+        )
+
+
+def _graph_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    loader = make_loader(interp, args, keywords, node)
+    assert isinstance(loader, Pointer)
+    interp.now.write(loader.id, GraphLoaderObject(**vars(interp.heap_object(loader))))
+    return loader
 
 
 def _sampling_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -101,5 +131,6 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch_geometric.data.Data": _graph,
     "torch_geometric.data.HeteroData": _graph,
     "torch_geometric.datasets.__getattr__": _graph_dataset,
+    "torch_geometric.loader.DataLoader": _graph_loader,
     "torch_geometric.loader.__getattr__": _sampling_loader,
 }

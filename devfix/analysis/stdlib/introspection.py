@@ -35,6 +35,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_tree, modules
+from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 
 if TYPE_CHECKING:
@@ -210,6 +211,8 @@ def _type(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     if len(args) == 1 and isinstance(args[0], Tensor) and args[0].is_certain and not args[0].maybe_container:
         tensor = External("torch.Tensor")
         return join((tensor, External("torch.nn.Parameter"))) if args[0].grad else tensor
+    if len(args) == 1 and (graph := object_at(interp, args[0], BatchObject)) is not None and graph.name:
+        return External(graph.name)
     container = object_at(interp, args[0], Container) if len(args) == 1 else None
     return External(f"builtins.{container.builtin}") if container is not None else UNKNOWN
 

@@ -50,6 +50,7 @@ _MOVES = {"cuda": ACCELERATOR, "cpu": CPU, "xpu": ACCELERATOR, "npu": ACCELERATO
 _COPIES = frozenset("clone copy int long formats local_var".split())  # of DGL's, the others: new graphs
 _RETURNS_SELF = frozenset("contiguous coalesce pin_memory share_memory_ detach requires_grad_".split())
 _METHODS = _COPIES | frozenset("to items keys values get pop update to_dict convert_to_tensors".split())
+_OTHER_BUILTINS = frozenset({"builtins.list", "builtins.tuple", "builtins.str"})
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,10 @@ class BatchObject(BatchPart):
     """
 
     partly_moved: bool = field(default=False, metadata=EITHER)
+
+    def is_a(self, cls: Value, name: str) -> bool | None:
+        """Return whether the object is an instance of a class: it is no list, tuple or text."""
+        return False if name in _OTHER_BUILTINS else super().is_a(cls, name)
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call

@@ -1,6 +1,7 @@
 """Loaders of graphs."""
 
-from torch.utils.data import DataLoader as DataLoader
+from torch.utils.data import DataLoader as Loader
 
 # https://pytorch-geometric.readthedocs.io/en/latest/modules/loader.html
 class __getattr__(Overlay): ...
+class DataLoader(Loader): ...

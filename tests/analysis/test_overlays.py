@@ -306,3 +306,25 @@ def test_graphs_that_a_dataset_loads_are_collated_to_one_that_moves_in_place(met
     """
     assert met(program) == []
     assert met(program.replace('batch.to("cuda")', "pass")) == ["model(batch.x)"]
+
+
+@pytest.mark.parametrize("kept", ["nn.ParameterList([torch.ones(3) for _ in range(n)])", "[self.weight]"])
+def test_a_framework_moves_parameters_in_lists(met, kept):
+    program = f"""
+    import lightning as L
+
+    class Net(nn.Module):
+        def __init__(self, n):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(3))
+            self.kept = {kept}
+
+        def forward(self, x):
+            return [x * each for each in self.kept]
+
+    fabric = L.Fabric()
+    net = fabric.setup(Net(int(input())))
+    net(fabric.to_device(torch.ones(3)))
+    """
+    assert met(program) == []
+    assert met(program.replace("fabric.setup(Net(int(input())))", "Net(int(input()))")) != []

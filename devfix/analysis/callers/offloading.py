@@ -36,8 +36,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.interpreter import OutOfBudget
-from devfix.analysis.overlays.placement import place_module
-from devfix.analysis.torch import module_objects, module_tree
+from devfix.analysis.torch import module_objects, module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.syntax.tree import SourceTree, walk
 
@@ -153,7 +152,7 @@ class _Offloading:
             interp.state = before
             instance = instantiation.new_instance(interp, cls, self._node)
         if module_at(interp, instance) is not None:
-            place_module(interp, instance, ACCELERATOR, self._node)
+            modules.place(interp, instance, ACCELERATOR, self._node)
         self._place_attributes(instance)
         return instance
 
@@ -179,7 +178,7 @@ class _Offloading:
             if isinstance(value, Pointer) and isinstance(interp.heap_object(value), Opaque):
                 module_tree.assume_module(interp, value)
             if isinstance(value, Pointer) and module_at(interp, value) is not None:
-                place_module(interp, value, ACCELERATOR, self._node)
+                modules.place(interp, value, ACCELERATOR, self._node)
             elif isinstance(value, Unknown) and find_member(interp, self._cls, name) is None:
                 made = module_objects.make(interp, "", self._node, ACCELERATOR, opaque=True)
                 interp.now.set_field(instance, name, made)

@@ -20,7 +20,7 @@ from devfix.analysis.torch.schedulers import SchedulerObject
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_hook", "place_module", "prepare"]
+__all__ = ["call_hook", "prepare"]
 
 
 def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) -> Value:
@@ -34,7 +34,7 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
         obj = interp.heap_object(value)
         if isinstance(obj, Module) or (isinstance(obj, Opaque) and obj.constructed):
             module_tree.assume_module(interp, value)
-            place_module(interp, value, device, node)
+            modules.place(interp, value, device, node)
             return value
         if isinstance(obj, LoaderObject) or (isinstance(obj, InstanceObject) and obj.cls is not None):
             return interp.new(replace(obj, batch_device=device))
@@ -43,15 +43,6 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
     if isinstance(value, (Tensor, TupleValue)) or object_at(interp, value, BatchObject) is not None:
         return batch_objects.move_batch(interp, value, device)
     return interp.new_opaque("prepared", batch_device=UNKNOWN_DEVICE)
-
-
-def place_module(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
-    """Move a module to ``device`` without effect on optimizers, which the framework updates itself."""
-    point = interp.point(node)
-    for _, part in list(module_tree.named_modules(interp, pointer)):
-        obj = interp.heap_object(part)
-        fields = {name: modules.moved_field(value, device) for name, value in obj.fields.items()}
-        interp.now.update(part, fields=fields, devices=frozenset({device}), last_moved_at=point, attached_at=None)
 
 
 def call_hook(interp: Interpreter, function: Value, args: list[Value], node: ast.Call) -> None:

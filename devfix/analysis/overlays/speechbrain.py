@@ -30,9 +30,9 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.overlays.framework import FrameworkInstance
-from devfix.analysis.overlays.placement import call_hook, place_module
+from devfix.analysis.overlays.placement import call_hook
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import batch_objects, module_objects
+from devfix.analysis.torch import batch_objects, module_objects, modules
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.device_arguments import named_device
 
@@ -161,11 +161,11 @@ def _modules(interp: Interpreter, given: Value, device: Device, node: ast.Call) 
     if object_at(interp, given, Mapping) is None:
         name = "speechbrain.core.Brain.modules"
         return module_objects.make(interp, name, node, device, opaque=True) if given != NONE else given
-    modules = interp.call(External("torch.nn.ModuleDict"), [given], {}, node)
-    for option in alternatives(modules):
+    made = interp.call(External("torch.nn.ModuleDict"), [given], {}, node)
+    for option in alternatives(made):
         if isinstance(option, Pointer):
-            place_module(interp, option, device, node)
-    return modules
+            modules.place(interp, option, device, node)
+    return made
 
 
 def _namespace(interp: Interpreter, given: Value) -> Value:

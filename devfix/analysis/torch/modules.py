@@ -57,6 +57,7 @@ __all__ = [
     "move",
     "moved_field",
     "note_late_tensor",
+    "place",
     "replace_weights",
 ]
 
@@ -78,15 +79,27 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
     moved = [part for _, part in named_modules(interp, pointer)]
     optimizers.note_move(interp, moved, device, point)
     for part in moved:
-        obj = interp.heap_object(part)
-        custom = _has_own_move(interp, obj)
-        fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
-        for value in fields.values():
-            for option in alternatives(value):
-                _move_items(interp, option, device, custom)
-        default_item = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
-        moved_object = replace(obj, fields=fields, default_item=default_item, devices=frozenset({device}))
-        interp.now.write(part.id, replace(moved_object, last_moved_at=point))
+        custom = _has_own_move(interp, interp.heap_object(part))
+        interp.now.write(part.id, replace(_moved(interp, part, device, custom), last_moved_at=point))
+
+
+def place(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
+    """Move a module as a framework does, which updates optimizers itself."""
+    point = interp.point(node)
+    for _, part in list(named_modules(interp, pointer)):
+        interp.now.write(part.id, _moved(interp, part, device, custom=False))
+        interp.now.update(part, last_moved_at=point, attached_at=None)
+
+
+def _moved(interp: Interpreter, part: Pointer, device: Device, custom: bool) -> HeapObject:
+    """Return a module on a device, without what is below it."""
+    obj = interp.heap_object(part)
+    fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
+    for value in fields.values():
+        for option in alternatives(value):
+            _move_items(interp, option, device, custom)
+    rest = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
+    return replace(obj, fields=fields, default_item=rest, devices=frozenset({device}))
 
 
 def _move_items(interp: Interpreter, value: Value, device: Device, custom: bool) -> None:

@@ -455,3 +455,19 @@ def test_what_a_library_passes_is_not_what_its_call_has(start):
     found = analysis.analyse("/p/train.py", {"/p/train.py": source}.get, "/p")
 
     assert found is not None and [each.operation for each in found.mismatches] == ["operator"]
+
+
+def test_names_of_what_methods_return_do_not_grow_without_end(analyse):
+    words = [f"w{i}" for i in range(100)]
+    program = f"""
+    from library import read
+
+    text = read()
+    for word in {words}:
+        text = text.replace(word, "")
+    torch.ones(3) + torch.ones(3, device="cuda")
+    """
+    state = analyse(program).mismatches[0].point.state
+
+    assert state is not None
+    assert max(obj.name.count(".") for _, obj in state.heap_objects()) < 20

@@ -36,7 +36,7 @@ from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.model import Coverage
-from devfix.syntax.tree import walk
+from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -145,23 +145,23 @@ class _AnyCaller:
     def _callers_of_unknown(self) -> set[ast.AST]:
         """Return the functions that call those which matter, and whose arguments only their callers know."""
         if self._callers is None:
-            tree = self._module.tree
-            functions = [each for each in _definitions(tree.tree.body) if isinstance(each, _Method)]
-            open_names = {
-                each.name
-                for each in functions
-                if self._facts.may_matter(self._module, each)
-                and any(argument.kind is Kind.UNKNOWN for argument in argument_kinds(each, None, tree).values())
-            }
-            methods = [
-                stmt for each in _definitions(tree.tree.body) if isinstance(each, ast.ClassDef) for stmt in each.body
-            ]
-            self._callers = {
-                each
-                for each in (*functions, *methods)
-                if isinstance(each, _Method) and open_names and not open_names.isdisjoint(_called_names(each))
-            }
+            definitions = list(_definitions(self._module.tree.tree.body))
+            functions = [each for each in definitions if isinstance(each, _Method)]
+            classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
+            open_names = {each.name for each in functions if self._is_open(each, None)}
+            self._callers = {each for each in functions if not open_names.isdisjoint(_called_names(each))}
+            for cls in classes:
+                methods = [stmt for stmt in cls.body if isinstance(stmt, _Method)]
+                open_methods = {f"self.{each.name}" for each in methods if self._is_open(each, cls)}
+                called = {each: _called_names(each) for each in methods}
+                self._callers |= {each for each in methods if not called[each].isdisjoint(open_names | open_methods)}
         return self._callers
+
+    def _is_open(self, function: _Method, owner: ast.ClassDef | None) -> bool:
+        """Return whether a function may make a difference, and nothing is known of one of its arguments."""
+        return self._facts.may_matter(self._module, function) and any(
+            argument.kind is Kind.UNKNOWN for argument in argument_kinds(function, owner, self._module.tree).values()
+        )
 
     def _call_function(self, function: Function) -> None:
         node = function.node
@@ -336,8 +336,9 @@ def _read_names(tree: SourceTree) -> frozenset[str]:
 
 
 def _called_names(function: ast.AST) -> set[str]:
+    """Return the functions that a function calls by name, and methods of its own object: ``self.step``."""
     calls = (node.func for node in walk(function) if isinstance(node, ast.Call))
-    return {func.id for func in calls if isinstance(func, ast.Name)}
+    return {text_of(func) for func in calls if isinstance(func, ast.Name) or text_of(func).startswith("self.")}
 
 
 def _users_first(definitions: list[_Definition]) -> list[_Definition]:

@@ -35,6 +35,7 @@ _MODULE_ONLY_METHODS = frozenset(
     "parameters named_parameters train eval requires_grad_ children modules named_modules forward buffers".split()
 )
 
+_MOST_PARTS = 12  # of a name, which ``text = text.replace(a, b)`` makes longer in each round of a loop
 _SWITCHES = frozenset({"train", "eval"})  # methods of estimators, too, which get data
 
 
@@ -64,11 +65,12 @@ class OpaqueObject(Opaque):
             return self._become_module(interp, pointer).method(interp, pointer, name, args, keywords, node)
         if name in READ_ONLY_METHODS:
             return Unknown()
-        model = external_calls.reader(f"{self.name}.{name}")
+        full = f"{self.name}.{name}" if self.name.count(".") < _MOST_PARTS else self.name
+        model = external_calls.reader(full)
         if model is not None:
             return external_calls.call_reader(interp, pointer, model, args, keywords, node)
         interp.escape([*args, *keywords.values()])
-        return external_calls.unknown_result(interp, f"{self.name}.{name}", args, node, keywords)
+        return external_calls.unknown_result(interp, full, args, node, keywords)
 
     def tensors(self) -> list[Value]:
         """Return a tensor on the accelerator if the program has moved the object there: an item of unknown data."""

@@ -458,16 +458,10 @@ def test_what_a_library_passes_is_not_what_its_call_has(start):
 
 
 def test_names_of_what_methods_return_do_not_grow_without_end(analyse):
-    words = [f"w{i}" for i in range(100)]
-    program = f"""
-    from library import read
-
-    text = read()
-    for word in {words}:
-        text = text.replace(word, "")
-    torch.ones(3) + torch.ones(3, device="cuda")
-    """
-    state = analyse(program).mismatches[0].point.state
+    loops = "".join(f"{'    ' * depth}for {name} in [1, 2]:\n" for depth, name in enumerate("abcdef"))
+    program = f"from library import read\n{loops}{'    ' * 6}text = read(a)\n"
+    program += "".join(f"{'    ' * 6}text = text.replace('{name}', str({name}))\n" for name in "abcdef" * 9)
+    state = analyse(f"{program}torch.ones(3) + torch.ones(3, device='cuda')\n").mismatches[0].point.state
 
     assert state is not None
     assert max(obj.name.count(".") for _, obj in state.heap_objects()) < 20

@@ -802,3 +802,21 @@ net(torch.ones(3, 3, 3).cuda())
 """
     assert met(program) == []
     assert met(program.replace('self.add_module(f"third', 'print(f"third')) != []
+
+
+@pytest.mark.parametrize("container", ["nn.ModuleList(found)", "nn.Sequential(*found)", "nn.ModuleList([found[0]])"])
+def test_what_a_container_of_modules_gets_moves_with_it(met, container):
+    program = f"""
+import sys
+from blocks import Encoder, Decoder
+
+found = []
+for name in sys.argv[1:]:
+    found.append(Encoder(name) if name == "encoder" else Decoder(name))
+net = {container}
+net.cuda()
+for part in net:
+    part.forward(torch.ones(3).cuda())
+"""
+    assert met(program) == []
+    assert met(program.replace("net.cuda()", "pass")) != []

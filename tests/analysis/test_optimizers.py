@@ -246,3 +246,19 @@ for epoch in range(3):
     optimizer.step()
 """
     assert len({hazard.kind for hazard in analyse(program).hazards}) == count
+
+
+def test_a_part_of_an_unknown_object_is_no_new_submodule(analyse):
+    program = """
+from library import read
+
+model = nn.Linear(3, 3).cuda()
+options = read().cuda()
+options.eval()
+optimizer = torch.optim.Adam(options.parameters())
+for epoch in range(3):
+    options.current_rate = options.rate
+    model(torch.ones(3).cuda()).sum().backward()
+    optimizer.step()
+"""
+    assert analyse(program).hazards == []

@@ -151,6 +151,10 @@ def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         interp.now.update(pointer, default_item=source.element)
     elif isinstance(source, TupleValue):
         interp.now.update(pointer, fields={str(i): value for i, value in enumerate(source.items)})
+    if name in _CONTAINERS:
+        for option in (option for value in interp.heap_object(pointer).contents for option in alternatives(value)):
+            if isinstance(option, Pointer):
+                module_tree.assume_module(interp, option)  # it moves with the container
 
 
 def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

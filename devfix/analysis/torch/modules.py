@@ -230,8 +230,7 @@ def attach(
             continue
         given = object_at(interp, option, Opaque)
         module = module_at(interp, option)
-        is_guess = module is not None and module.is_opaque and module.devices == {UNKNOWN_DEVICE}
-        is_module = (module is not None and not is_guess) or (given is not None and given.constructed)
+        is_module = (module is not None and not _is_guess(interp, module)) or (given is not None and given.constructed)
         if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
@@ -281,6 +280,13 @@ def _register_with_computed_name(interp: Interpreter, parent: Pointer, value: Va
         while name in fields and len(known := alternatives(fields[name])) >= WIDENING_LIMIT and option not in known:
             name += "*"
         interp.now.set_field(parent, name, join((fields[name], option)) if name in fields else option)
+
+
+def _is_guess(interp: Interpreter, module: Module) -> bool:
+    """Return whether a value is taken for a module without evidence: what unknown code returns, or an object's part."""
+    owners = [owner for parent in module.parents if (owner := module_at(interp, parent)) is not None]
+    is_part = any(owner.is_opaque and module.name.startswith(f"{owner.name}.") for owner in owners)
+    return module.is_opaque and (is_part or module.devices == {UNKNOWN_DEVICE})
 
 
 def _is_known_module(interp: Interpreter, value: Value | None) -> bool:

@@ -138,8 +138,8 @@ def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         starred = any(isinstance(argument, ast.Starred) for argument in node.args)
         if starred and len(args) == len(node.args):
             interp.now.update(pointer, default_item=join(args))
-            return
-        interp.now.update(pointer, fields={**interp.heap_object(pointer).fields, **items})
+        else:
+            interp.now.update(pointer, fields={**interp.heap_object(pointer).fields, **items})
     elif isinstance(given, (Container, Module)):
         fields = (
             {str(i): value for i, value in enumerate(given.fields.values())}

@@ -222,7 +222,7 @@ class ValueScope:
         point, call_frame = self.point, self.call_frame
         for name, value in visible(point, call_frame).items():
             there = isinstance(value, Pointer) and _are_on_accelerator(point, value)
-            usable = there and is_bound(call_frame, name) and query.fits(name)
+            usable = there and name != "self" and is_bound(call_frame, name) and query.fits(name)
             if usable and not is_distant(point, call_frame, name):
                 yield f"next({name}.parameters()).device"
 

@@ -9,7 +9,8 @@ from collections import Counter
 import pytest
 
 from devfix import analysis
-from devfix.fixes.value_scope import bound_at, device_for_tensor
+from devfix.fixes.device_expression import FOR_TENSOR, Query, device_expressions
+from devfix.fixes.value_scope import ValueScope, bound_at, device_for_tensor
 from devfix.syntax.bindings import binds
 
 SETUP = """\
@@ -22,13 +23,18 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 def words_for(program: str, setup: str = SETUP) -> str | None:
     """The device at the first birth that meets the accelerator."""
+    observations, site, partners = _birth(program, setup)
+    return device_for_tensor(observations, site, site.call_frame, partners)
+
+
+def _birth(program: str, setup: str):
     text = setup + textwrap.dedent(program)
     observations = analysis.analyse("/p/train.py", {"/p/train.py": text}.get, "/p")
     assert observations is not None
     mismatch = observations.mismatches[0]
     origins = [origin for operand in mismatch.cpu for origin in operand.origins if origin.kind == "made"]
-    site = observations.sources[origins[0].site_id].point
-    return device_for_tensor(observations, site, site.call_frame, [operand.text for operand in mismatch.accelerator])
+    partners = [operand.text for operand in mismatch.accelerator]
+    return observations, observations.sources[origins[0].site_id].point, partners
 
 
 METHOD = """
@@ -252,3 +258,7 @@ NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
 def test_replicas_have_no_parameters(line, usable):
     words = words_for(NO_INPUT, f"{SETUP}{line}\n")
     assert (words == "next(self.parameters()).device") is usable
+
+    observations, site, partners = _birth(NO_INPUT, f"{SETUP}{line}\n")
+    scope, query = ValueScope(observations, site, site.call_frame), Query(partners=tuple(partners), bound=True)
+    assert ("next(self.parameters()).device" in device_expressions(scope, FOR_TENSOR, query)) is usable

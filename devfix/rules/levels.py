@@ -154,10 +154,10 @@ def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceM
 def _basis(failing: DeviceMismatch | HostAccess) -> Basis:
     if failing.latent:
         return Basis.GUESS
-    if isinstance(failing, DeviceMismatch) and _is_unknown_method(failing):
-        return Basis.UNKNOWN_METHOD
-    if isinstance(failing, HostAccess) or failing.on_every_path:
+    if isinstance(failing, HostAccess):
         return Basis.EVERY_PATH
+    if failing.on_every_path:
+        return Basis.UNKNOWN_METHOD if _is_unknown_method(failing) else Basis.EVERY_PATH
     return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
 
 

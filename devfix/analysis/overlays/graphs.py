@@ -71,10 +71,8 @@ class GraphLoaderObject(LoaderObject):
         rest = changed.default_item if changed is not None else batch
         if not isinstance(rest, Tensor) or not rest.maybe_container or not rest.origins:
             return batch
-        fields, position = {} if changed is None else changed.fields, (rest.origins[0].site_id, ())
-        return interp.new(
-            BatchObject("torch_geometric.data.Batch", fields=fields, default_item=rest, position=position)
-        )
+        fields, place = {} if changed is None else changed.fields, (rest.origins[0].site_id, ())
+        return interp.new(BatchObject(_BATCH, fields=fields, default_item=rest, position=place))
 
 
 def _graph_loader(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

@@ -230,7 +230,9 @@ def attach(
             continue
         given = object_at(interp, option, Opaque)
         module = module_at(interp, option)
-        is_module = (module is not None and not _is_guess(interp, module)) or (given is not None and given.constructed)
+        is_module = (module is not None and not _is_assumed(interp, module)) or (
+            given is not None and given.constructed
+        )
         if assume_module(interp, option) is not None:
             interp.now.update(option, attached_at=point, parents=frozenset({parent}))
             old = interp.heap_object(parent).fields.get(name) if name is not None else None
@@ -282,7 +284,7 @@ def _register_with_computed_name(interp: Interpreter, parent: Pointer, value: Va
         interp.now.set_field(parent, name, join((fields[name], option)) if name in fields else option)
 
 
-def _is_guess(interp: Interpreter, module: Module) -> bool:
+def _is_assumed(interp: Interpreter, module: Module) -> bool:
     """Return whether a value is taken for a module without evidence: what unknown code returns, or an object's part."""
     owners = [owner for parent in module.parents if (owner := module_at(interp, parent)) is not None]
     is_part = any(owner.is_opaque and module.name.startswith(f"{owner.name}.") for owner in owners)

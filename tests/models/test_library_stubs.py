@@ -141,6 +141,11 @@ LIBRARIES = {
         ["ssim(there, here)", "SSIM(data_range=1)(there, here)"],
         ["ssim(there, there, size_average=False)", "ssim(here, here) + there", "SSIM(data_range=1)(there, there)"],
     ),
+    "lightly": (
+        "from lightly.loss.memory_bank import MemoryBankModule\nfrom lightly.models.modules import NNMemoryBankModule",
+        ["NNMemoryBankModule(size=(9, 3))(here) + there"],
+        ["NNMemoryBankModule(size=(9, 3))(there) + there", "MemoryBankModule(size=9)(there, update=True)"],
+    ),
     "pytorch_metric_learning": (
         "from pytorch_metric_learning import losses, miners",
         [

@@ -397,8 +397,13 @@ def test_options_that_are_not_known_may_set_every_field(met):
 
 def test_a_class_of_a_library_or_what_stands_in_for_it_is_the_library_class(met):
     text = """
+    import sys
+
     def library():
         try:
+            found = sys.modules.get("torch")
+            if found is not None:
+                return found
             import torch
             return torch
         except ImportError:
@@ -415,7 +420,10 @@ def test_a_class_of_a_library_or_what_stands_in_for_it_is_the_library_class(met)
     class Table(nn.Module):
         def __init__(self):
             super().__init__()
-            self.register_buffer("x", torch.ones(3))
+            self.fc = nn.Linear(3, 3)
+
+        def project(self, x):
+            return self.fc(x)
 
     class Net(nn.Module):
         def __init__(self):
@@ -423,11 +431,11 @@ def test_a_class_of_a_library_or_what_stands_in_for_it_is_the_library_class(met)
             self.table = Table()
 
         def forward(self, x):
-            return x + self.table.x
+            return self.table.project(x)
 
     net = Net()
     MOVE
     net(torch.ones(3, device="cuda"))
     """
     assert met(text.replace("MOVE", "net.to('cuda')")) == []
-    assert met(text.replace("MOVE", "pass")) == ["return x + self.table.x"]
+    assert met(text.replace("MOVE", "pass")) == ["return self.fc(x)"]

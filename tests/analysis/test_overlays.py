@@ -328,3 +328,23 @@ def test_a_framework_moves_parameters_in_lists(met, kept):
     """
     assert met(program) == []
     assert met(program.replace("fabric.setup(Net(int(input())))", "Net(int(input()))")) != []
+
+
+def test_a_trainer_may_choose_the_mode(met):
+    program = """
+    import lightning as L
+
+    class Net(L.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.fc = nn.Linear(3, 3)
+
+        def training_step(self, batch, index):
+            y = self.fc(batch[0])
+            return (y + torch.zeros(3) if self.training else y).sum()
+
+    net = Net()
+    net.eval()
+    L.Trainer().fit(net, DataLoader(TensorDataset(torch.ones(4, 3))))
+    """
+    assert met(program) == ["return (y + torch.zeros(3) if self.training else y).sum()"]

@@ -37,7 +37,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.interpreter import OutOfBudget
-from devfix.analysis.torch import module_methods, module_tree, modules
+from devfix.analysis.torch import module_methods, module_moves, module_tree, modules
 from devfix.analysis.transfer import instantiation
 from devfix.syntax.tree import SourceTree, text_of, walk
 
@@ -83,7 +83,7 @@ def evaluate(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer) ->
         module_methods.set_mode(interp, instance, Const(False), node)
     if interp.state is None:
         interp.state = before
-    modules.forget_mode(interp, instance)  # callers train it, too
+    module_moves.forget_mode(interp, instance)  # callers train it, too
 
 
 def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, builders: Collection[ast.AST]) -> None:
@@ -97,7 +97,7 @@ def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, build
         interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)
     elif module_at(interp, instance) is not None:
         stays = _sends_own_tensors(cls.node, interp.heap_object(instance).fields)
-        modules.move(interp, instance, UNKNOWN_DEVICE if stays else ACCELERATOR, node)
+        module_moves.move(interp, instance, UNKNOWN_DEVICE if stays else ACCELERATOR, node)
         for _, part in list(module_tree.named_modules(interp, instance)):
             _settle_weights(interp, part)
     else:
@@ -141,7 +141,7 @@ def _forget_placed(
     for name in _moved_attributes(cls.node, cls.module.tree, builders) & fields.keys():
         for value in alternatives(fields[name]):
             if isinstance(value, Pointer) and module_at(interp, value) is not None:
-                modules.forget_device(interp, value)
+                module_moves.forget_device(interp, value)
 
 
 def forget_flags(

@@ -36,7 +36,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.interpreter import OutOfBudget
-from devfix.analysis.torch import module_objects, module_tree, modules
+from devfix.analysis.torch import module_moves, module_objects, module_tree
 from devfix.analysis.transfer import instantiation
 from devfix.syntax.tree import SourceTree, walk
 
@@ -152,7 +152,7 @@ class _Offloading:
             interp.state = before
             instance = instantiation.new_instance(interp, cls, self._node)
         if module_at(interp, instance) is not None:
-            modules.place(interp, instance, ACCELERATOR, self._node)
+            module_moves.place(interp, instance, ACCELERATOR, self._node)
         self._place_attributes(instance)
         return instance
 
@@ -178,7 +178,7 @@ class _Offloading:
             if isinstance(value, Pointer) and isinstance(interp.heap_object(value), Opaque):
                 module_tree.assume_module(interp, value)
             if isinstance(value, Pointer) and module_at(interp, value) is not None:
-                modules.place(interp, value, ACCELERATOR, self._node)
+                module_moves.place(interp, value, ACCELERATOR, self._node)
             elif isinstance(value, Unknown) and find_member(interp, self._cls, name) is None:
                 made = module_objects.make(interp, "", self._node, ACCELERATOR, opaque=True)
                 interp.now.set_field(instance, name, made)

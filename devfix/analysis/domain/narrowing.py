@@ -308,11 +308,11 @@ def narrow(interp: Interpreter, test: ast.expr, holds: bool) -> None:
         _narrow_modules(interp, test, holds)
         return
     match test:
-        case ast.Compare(left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[operator], comparators=[cls]):
-            is_same = holds is isinstance(operator, (ast.Eq, ast.Is))
-            if is_same or text_of(cls).endswith("Tensor"):  # instances of other classes may be of a class below
-                same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
-                _narrow_type(interp, ast.copy_location(same, test), is_same)
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]), ops=[ast.Eq() | ast.Is()], comparators=[cls]
+        ) if holds:
+            same = ast.Call(ast.Name("isinstance", ast.Load()), [subject, cls], [])
+            _narrow_type(interp, ast.copy_location(same, test), holds)
             return
         case ast.Compare(
             left=ast.Constant(value=str(word)),

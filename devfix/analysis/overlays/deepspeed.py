@@ -18,7 +18,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.torch import module_objects, module_tree, modules
+from devfix.analysis.torch import module_moves, module_objects, module_tree
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -43,7 +43,7 @@ def _engine(interp: Interpreter, model: Value, node: ast.Call) -> Pointer:
     device = interp.scenario.best_device
     for option in alternatives(model):
         if isinstance(option, Pointer) and module_tree.assume_module(interp, option) is not None:
-            modules.place(interp, option, device, node)
+            module_moves.place(interp, option, device, node)
     fields: dict[str, Value] = {"module": model, "device": DeviceValue(device), "local_rank": Number("local_rank")}
     return module_objects.make(interp, "deepspeed.DeepSpeedEngine", node, weights=False, fields=fields, wraps=True)
 

@@ -24,8 +24,8 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.torch.module_moves import moved_field
 from devfix.analysis.torch.module_tree import named_modules, weights_device
-from devfix.analysis.torch.modules import moved_field
 from devfix.analysis.transfer.device_check import tensors_in
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.overlays.placement import call_hook
-from devfix.analysis.torch import batch_objects, modules
+from devfix.analysis.torch import batch_objects, module_moves
 from devfix.analysis.torch.data import LoaderObject
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def _fit(interp: Interpreter, device: Device, args: list[Value], keywords: Keywo
     for option in alternatives(model):
         module = module_at(interp, option)
         if isinstance(option, Pointer) and module is not None and module.cls is not None:
-            modules.place(interp, option, device, node)
+            module_moves.place(interp, option, device, node)
             _call_steps(interp, option, _moved_batch(interp, loaders, device, node), node)
-            modules.place(interp, option, UNKNOWN_DEVICE, node)
+            module_moves.place(interp, option, UNKNOWN_DEVICE, node)
         else:
             interp.escape([option])
     return NONE

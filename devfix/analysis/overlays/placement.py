@@ -11,7 +11,7 @@ from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, TupleValue, Union, Value, join
 from devfix.analysis.overlays.framework import FrameworkObject
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import batch_objects, module_tree, modules
+from devfix.analysis.torch import batch_objects, module_moves, module_tree
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.optimizers import OptimizerObject
@@ -34,7 +34,7 @@ def prepare(interp: Interpreter, value: Value, device: Device, node: ast.AST) ->
         obj = interp.heap_object(value)
         if isinstance(obj, Module) or (isinstance(obj, Opaque) and obj.constructed):
             module_tree.assume_module(interp, value)
-            modules.place(interp, value, device, node)
+            module_moves.place(interp, value, device, node)
             return value
         if isinstance(obj, LoaderObject) or (isinstance(obj, InstanceObject) and obj.cls is not None):
             return interp.new(replace(obj, batch_device=device))

@@ -32,7 +32,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.overlays.placement import call_hook
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import batch_objects, module_objects, modules
+from devfix.analysis.torch import batch_objects, module_moves, module_objects
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.device_arguments import named_device
 
@@ -164,7 +164,7 @@ def _modules(interp: Interpreter, given: Value, device: Device, node: ast.Call) 
     made = interp.call(External("torch.nn.ModuleDict"), [given], {}, node)
     for option in alternatives(made):
         if isinstance(option, Pointer):
-            modules.place(interp, option, device, node)
+            module_moves.place(interp, option, device, node)
     return made
 
 

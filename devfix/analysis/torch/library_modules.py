@@ -28,7 +28,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import ModuleWrapped
-from devfix.analysis.torch import checkpoints, distributed, module_objects, module_tree, modules
+from devfix.analysis.torch import checkpoints, distributed, module_moves, module_objects, module_tree, modules
 from devfix.analysis.transfer.bound_call import bind
 from devfix.analysis.transfer.device_arguments import device_argument
 from devfix.models.index import lookup
@@ -171,7 +171,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
         if not is_distributed:
             module_tree.assume_module(interp, option)
             if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):
-                modules.move(interp, option, ACCELERATOR, node)
+                module_moves.move(interp, option, ACCELERATOR, node)
         elif is_module and node.args:
             distributed.check_wrap(interp, option, keywords, node)
     input_device = distributed.input_device(interp, keywords) if is_distributed else ACCELERATOR

@@ -31,7 +31,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.analysis.stdlib import containers
 from devfix.analysis.stdlib.containers import DictObject
-from devfix.analysis.torch import batch_objects, checkpoints, module_tree, modules
+from devfix.analysis.torch import batch_objects, checkpoints, module_moves, module_tree, modules
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
 from devfix.models.index import root_of
 from devfix.models.names import INFERENCE_METHODS, MODULE_METHODS
@@ -63,8 +63,8 @@ def module_method(
         for device in known:
             is_empty = not module_tree.may_hold_state(interp, pointer)
             scenarios.record_placement(interp, node, device, moves_nothing=is_empty)
-            modules.move(interp, pointer, device, node)
-            modules.forget_wrappers(interp, pointer)
+            module_moves.move(interp, pointer, device, node)
+            module_moves.forget_wrappers(interp, pointer)
         interp.observe(ModuleMoved(pointer, tuple(known), node))
         if len(known) > 1:
             for _, part in module_tree.named_modules(interp, pointer):
@@ -74,7 +74,7 @@ def module_method(
         target = type_target(args[0])
         if target is not None:
             scenarios.record_placement(interp, node, target)
-            modules.move(interp, pointer, target, node)
+            module_moves.move(interp, pointer, target, node)
         return pointer
     if name in ("eval", "train"):
         mode = Const(False) if name == "eval" else args[0] if args else keywords.get("mode", Const(True))
@@ -108,7 +108,7 @@ def module_method(
             for tensor in checkpoints.loaded_tensors(interp, value):
                 checkpoints.note_use(interp, tensor, "module", node, on_accelerator)
         if keywords.get("assign") == Const(True):  # the weights are those of the state dict, where these are
-            modules.replace_weights(interp, pointer)
+            module_moves.replace_weights(interp, pointer)
         return UNKNOWN
     if name in ("register_buffer", "register_parameter") and (args or "name" in keywords):
         kind = "buffer" if name == "register_buffer" else "parameter"

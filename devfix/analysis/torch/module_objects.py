@@ -26,7 +26,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.instances import sample_of
 from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
-from devfix.analysis.torch import forward_results, module_methods, module_tree, modules, parametrizations
+from devfix.analysis.torch import forward_results, module_methods, module_moves, module_tree, modules, parametrizations
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class ModuleObject(Module):
     # --- what the analysis asks -------------------------------------------------------------------------------
     def escape(self, interp: Interpreter, pointer: Pointer, depth: int) -> None:
         """Make the device of weights on the CPU unknown."""
-        modules.forget_device(interp, pointer)
+        module_moves.forget_device(interp, pointer)
 
     def is_a(self, cls: Value, name: str) -> bool | None:
         """Return whether the module is an instance of a class of PyTorch or of the project."""

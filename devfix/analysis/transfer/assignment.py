@@ -34,7 +34,7 @@ from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import module_tree, modules, optimizers
+from devfix.analysis.torch import module_moves, module_tree, modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.syntax.tree import text_of
@@ -153,7 +153,7 @@ def set_attribute(
         device = _device_of_tensors(value)
         for origin in base.origins:
             if origin.kind == "parameter" and origin.site_id and device != base.device:
-                modules.move(interp, Pointer(origin.site_id), device, node)
+                module_moves.move(interp, Pointer(origin.site_id), device, node)
     if isinstance(base, Builtin) and name == "data" and module_at(interp, base.receiver) is not None:
         _replace_weight(interp, base.receiver, value, node)
     if not isinstance(base, Pointer):
@@ -196,7 +196,7 @@ def _replace_weight(interp: Interpreter, module: Value, value: Value, node: ast.
         value = value.receiver
     if isinstance(value, Pointer) and module_at(interp, value) is not None:
         device = module_tree.weights_device(interp, value)
-    modules.move(interp, module, device, node)
+    module_moves.move(interp, module, device, node)
 
 
 def _setter_call(node: ast.AST) -> ast.Call:

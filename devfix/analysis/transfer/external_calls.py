@@ -42,8 +42,8 @@ from devfix.analysis.torch import (
     distributions,
     factories,
     library_modules,
+    module_moves,
     module_tree,
-    modules,
     optimizers,
     parametrizations,
     tensor_functions,
@@ -91,7 +91,7 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
         _escape(interp, args, keywords)
     for option in (option for value in (*args, *keywords.values()) for option in alternatives(value)):
         if isinstance(option, Pointer) and module_at(interp, option) is not None:
-            modules.forget_mode(interp, option)
+            module_moves.forget_mode(interp, option)
     return unknown_result(interp, name, args, node, keywords)
 
 

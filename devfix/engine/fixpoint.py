@@ -150,7 +150,9 @@ def _resolve(
             collected.problems.update(dict.fromkeys(file.problems))
         if entries:
             collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-        return replace(settle(collected, scans, len(files), workers, cache), coverage=_coverage(scans))
+        unshown = {identity(each) for scan in scans for each in scan.unshown if collected.concerns(each)}
+        outcome = settle(collected, scans, len(files), workers, cache)
+        return replace(outcome, coverage=_coverage(scans), unshown=len(unshown - collected.resolutions.keys()))
 
 
 def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:

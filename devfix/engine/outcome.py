@@ -90,6 +90,10 @@ class Resolutions:
         if known is None or is_first_fix or (status is Status.FIXED and known.status is not Status.FIXED):
             self.resolutions[identity(finding)] = Resolution(finding, status, reason, fix)
 
+    def concerns(self, finding: Finding) -> bool:
+        """Return whether a finding is in the scope of the run, and not suppressed."""
+        return not self.suppressed(finding) and identity(finding) not in self._outside
+
     def leave(self, findings: Iterable[Finding]) -> None:
         """Record findings that are not repaired."""
         for finding in findings:

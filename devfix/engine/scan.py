@@ -80,6 +80,7 @@ class Scan:
 
     path: str
     findings: list[Finding] = field(default_factory=list)
+    unshown: list[Finding] = field(default_factory=list)  # latent ones, if the level of findings was not chosen
     hazards: Counter[Hazard] = field(default_factory=Counter)
     failures: frozenset[Failure] = frozenset()  # the same operations, with the calls that lead to them
     problems: list[Problem] = field(default_factory=list)
@@ -208,8 +209,13 @@ def _analyse(
         targets = _targets(space, scan, read)
         for one in every:
             one.targets = targets
-    found = {identity(each): each for one in reversed(every) for each in _findings(space, scan, rules, one)}
+    found: dict[Identity, Finding] = {}
+    unshown: dict[Identity, Finding] = {}
+    for one in reversed(every):
+        for finding, is_shown in _findings(space, scan, rules, one):
+            (found if is_shown else unshown)[identity(finding)] = finding
     scan.findings = sorted(found.values(), key=position)
+    scan.unshown = [finding for key, finding in unshown.items() if key not in found]
     scan.partly = not all(one.is_complete for one in every)
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = [each for one in every for each in _hazards(one)]
@@ -322,8 +328,9 @@ def _rules_in_force(settings: Settings) -> list[Rule]:
 
 def _findings(
     space: Workspace, scan: Scan, rules: Sequence[Rule], observations: analysis.Observations
-) -> list[Finding]:
-    found: dict[Identity, Finding] = {}
+) -> Iterator[tuple[Finding, bool]]:
+    """Yield each finding, and whether it is shown; a latent one that is not, if no level was chosen."""
+    shown: set[Identity] = set()
     told: set[tuple[str, int]] = set()
     settings = space.settings
     for rule in sorted(rules, key=lambda rule: rule.fallback):
@@ -339,9 +346,13 @@ def _findings(
                 continue
             same = space.original(held_to_cells(finding, space.cells, space.text))
             wanted = settings.reports(finding.severity) or not rule.default or identity(finding) in errors
+            if identity(same) in shown:
+                continue
             if wanted or (*scan.key, *identity(same)) in space.errors:  # an edit has left another path to it
-                found.setdefault(identity(same), same)
-    return sorted(found.values(), key=position)
+                shown.add(identity(same))
+                yield same, True
+            elif finding.severity is Severity.LATENT and settings.severity is None:
+                yield same, False
 
 
 def _detected(rule: Rule, observations: analysis.Observations) -> Iterable[Finding]:

@@ -4,9 +4,9 @@ No program shows that a finding of library code happens: it rests on what caller
 says for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are
 true: a caller with an accelerator fails, or trains incorrectly, by a documented call.
 
-In programs, an operation whose operands are on different devices on one of several paths only is mostly one whose
-author knows that the path cannot be taken: ``PROGRAMS`` says how many were read.  ``docs/development/accuracy.md`` says
-how all of them were measured.
+In programs, most findings are true where one function shows all of it; what rests on more often overlooks something:
+a path that cannot be taken, a value that is no tensor, a move on a way through many files.  ``PROGRAMS`` says how many
+were read.  ``docs/development/accuracy.md`` says how all of them were measured.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
+_MANY = 3  # calls, and files that they lead through
+_LARGE = 9  # files of a program: no finding of a smaller one was judged that leads through so many
 
 
 class Basis(Enum):
@@ -33,8 +35,13 @@ class Basis(Enum):
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     UNKNOWN_METHOD = "a method or part of an object of an unknown class: it may move what it gets"
+    MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
+    FAR = "three calls and three files of a large program, or more, lead to the use: one may move what is said to stay"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
+
+
+_ORDER = list(Basis).index
 
 
 @dataclass(frozen=True)
@@ -61,14 +68,19 @@ LIBRARIES = (
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 
-#: Rules whose errors in programs are latent on one of several paths; a run can confirm them.  DEV202 goes with DEV101
-#: and DEV102, whose evidence is the same: of the 23, one is true.
+#: Rules whose errors in programs are latent with a weak basis; a run can confirm them.  On one of several paths, DEV202
+#: goes with DEV101 and DEV102, whose evidence is the same: of the 23, one is true.
 PROGRAMS = (
+    Row("DEV100", Basis.FAR, 0, 46),
+    Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 13),
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
+    Row("DEV203", Basis.FAR, 0, 5),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
+    Row("DEV204", Basis.FAR, 0, 20),
+    Row("DEV401", Basis.FAR, 2, 14),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -104,24 +116,28 @@ def levelled(findings: Sequence[Finding], observations: Observations) -> list[Fi
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
         known = [bases[place] for place in steps if place in bases]
-        if known:
-            strongest = min(known, key=list(Basis).index)
-            level = (
-                level_of(finding.code, strongest, finding.severity)
-                if observations.is_library
-                else _level_in_program(finding.code, strongest, finding.severity)
-            )
-            if level is None:
-                continue
-            finding = replace(finding, severity=level)
-        found.append(finding)
+        if observations.is_library:
+            level = level_of(finding.code, min(known, key=_ORDER), finding.severity) if known else finding.severity
+        else:
+            rests_on = [min(known, key=_ORDER)] if known else []
+            rests_on += [Basis.FAR] if _is_far(observations, finding) else []
+            level = _level_in_program(finding.code, rests_on, finding.severity)
+        if level is not None:
+            found.append(replace(finding, severity=level))
     return found
 
 
-def _level_in_program(code: str, basis: Basis, otherwise: Severity) -> Severity:
-    row = _row(_rows_of_programs, code, basis)
-    is_weak = row is not None and row.precision < _ERROR and otherwise is Severity.ERROR
-    return Severity.LATENT if is_weak else otherwise
+def _is_far(observations: Observations, finding: Finding) -> bool:
+    if len(observations.trees) < _LARGE:
+        return False
+    calls = [event for event in finding.events if event.kind == "called"]
+    return len(calls) >= _MANY and len({event.path for event in finding.events}) >= _MANY
+
+
+def _level_in_program(code: str, rests_on: Sequence[Basis], otherwise: Severity) -> Severity:
+    rows = [_row(_rows_of_programs, code, basis) for basis in rests_on]
+    is_weak = any(row is not None and row.precision < _ERROR for row in rows)
+    return Severity.LATENT if is_weak and otherwise is Severity.ERROR else otherwise
 
 
 def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
@@ -131,8 +147,8 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     stores = {store.number: store for store in observations.attribute_stores.values() if observations.is_library}
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
-        basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(failing)
-        found[place] = min(found.get(place, Basis.GUESS), basis, key=list(Basis).index)
+        basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(observations, failing)
+        found[place] = min(found.get(place, Basis.GUESS), basis, key=_ORDER)
     for ignored in observations.of(IgnoredDevice):
         found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
     return found
@@ -151,14 +167,30 @@ def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceM
     return bool(owners) and not any(module_at(state, owner) is not None for owner in owners)
 
 
-def _basis(failing: DeviceMismatch | HostAccess) -> Basis:
+def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> Basis:
     if failing.latent:
         return Basis.GUESS
     if isinstance(failing, HostAccess):
         return Basis.EVERY_PATH
-    if failing.on_every_path:
-        return Basis.UNKNOWN_METHOD if _is_unknown_method(failing) else Basis.EVERY_PATH
-    return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
+    if not failing.on_every_path:
+        return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
+    if _is_unknown_method(failing):
+        return Basis.UNKNOWN_METHOD
+    return Basis.MAYBE_NO_TENSOR if _may_be_no_tensor(observations, failing) else Basis.EVERY_PATH
+
+
+def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bool:
+    """Return whether all that is on the CPU are items of batches of unknown datasets, and no function requires tensors.
+
+    What the loop itself passes to a function of PyTorch is a tensor; what it passes on, another function may have moved.
+    """
+    if any(operand.is_certain for operand in failing.cpu):
+        return False
+    if failing.opaque or failing.takes_numbers:
+        return True
+    batches = [origin.site_id for operand in failing.cpu for origin in operand.origins if origin.kind == "batch"]
+    loops = [observations.sources[site_id].point.call_frame.activation for site_id in batches]
+    return failing.point.call_frame.activation not in loops
 
 
 def _is_unknown_method(failing: DeviceMismatch) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from devfix.config import Settings
 from devfix.engine import fixpoint
+from devfix.engine.cache import MemoryCache
 from devfix.model import Severity
 from devfix.sources import decode
 
@@ -28,11 +29,15 @@ def check(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(files, **settings):
-        given = [decode(name, text.encode()) for name, text in files.items()]
-        outcome = fixpoint.check(given, Settings(root=".", **settings))
+        outcome = outcome_of(files, **settings)
         return [(each.finding.code, each.finding.severity) for each in outcome.resolutions]
 
     return call
+
+
+def outcome_of(files, cache=None, **settings):
+    given = [decode(name, text.encode()) for name, text in files.items()]
+    return fixpoint.check(given, Settings(root=".", **settings), cache=cache)
 
 
 def test_a_library_shows_what_any_caller_meets_but_no_other_latent_finding(check):
@@ -55,3 +60,49 @@ def test_a_severity_that_is_asked_for_holds(check, severity, codes):
 @pytest.mark.parametrize("name", ["setup.py", "tests/test_lib.py", "docs/conf.py"])
 def test_a_script_that_builds_or_tests_a_library_is_no_program(check, name):
     assert check({"lib.py": LIBRARY, name: PROGRAM}) == [("DEV102", Severity.LATENT)]
+
+
+UNSURE = """
+import sys
+import torch
+
+x = torch.ones(2)
+if sys.argv[1:]:
+    x = x.cuda()
+print(torch.ones(2).cuda() @ x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "number"),
+    [
+        pytest.param(UNSURE, {}, 1, id="one"),
+        pytest.param(UNSURE, {"severity": Severity.LATENT}, 0, id="shown"),
+        pytest.param(UNSURE, {"severity": Severity.ERROR}, 0, id="not-asked-for"),
+        pytest.param(UNSURE, {"ignore": ("DEV102",)}, 0, id="ignored"),
+        pytest.param(UNSURE.replace("ones(2)\nif", "ones(2)  # noqa: DEV102\nif"), {}, 0, id="suppressed"),
+        pytest.param(PROGRAM, {}, 0, id="none"),
+    ],
+)
+def test_latent_findings_of_a_program_are_counted(tmp_path, monkeypatch, text, settings, number):
+    monkeypatch.chdir(tmp_path)
+    cache = MemoryCache()
+
+    told = [outcome_of({"train.py": text}, cache, **settings) for _ in range(2)]
+
+    assert [(outcome.unshown, outcome.notes) for outcome in told] == [(number, ())] * 2
+
+
+def test_what_another_program_shows_is_not_counted(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "made.py").write_text("import torch\n\nx = torch.ones(2)\n")
+    files = {
+        "made.py": (tmp_path / "made.py").read_text(),
+        "sure.py": "import torch\nfrom made import x\n\nprint(torch.ones(2).cuda() @ x)\n",
+        "unsure.py": UNSURE.replace("x = torch.ones(2)\nif", "from made import x\n\nif"),
+    }
+
+    outcome = outcome_of(files)
+
+    assert [each.finding.severity for each in outcome.resolutions] == [Severity.ERROR]
+    assert outcome.unshown == 0

@@ -69,3 +69,9 @@ def test_a_note_does_not_change_the_exit_code():
 
 def test_the_summary_of_a_clean_tree():
     assert Report(Outcome(checked=1), Mode.CHECK).summary() == "no findings, 1 file checked"
+
+
+def test_the_summary_tells_of_latent_findings_that_are_not_shown():
+    summary = Report(Outcome(checked=1, unshown=2), Mode.CHECK).summary()
+
+    assert summary == "no findings, 1 file checked, 2 latent not shown (--severity latent)"

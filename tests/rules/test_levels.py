@@ -237,6 +237,75 @@ def test_a_module_whose_input_may_be_on_the_cpu_is_latent(tmp_path, monkeypatch,
     assert {finding.severity for finding in found if finding.code == "DEV204"} == {level}
 
 
+def project(folder, monkeypatch, files):
+    monkeypatch.chdir(folder)
+    for path, text in files.items():
+        (folder / path).write_text(text)
+    sources = [decode(path, text.encode()) for path, text in files.items()]
+    scan = scan_program(Workspace(sources, Settings(root=".", severity=Severity.LATENT)), "train.py")
+    return [(finding.code, finding.severity) for finding in scan.findings]
+
+
+def through(calls, others):
+    """Return a program whose model, which is never moved, is used behind some calls, each in a file of its own."""
+    imports = "".join(f"import other{number}\n" for number in range(others))
+    files = {f"other{number}.py": "" for number in range(others)}
+    files["train.py"] = f"""\
+import torch
+from torch import nn
+
+from step1 import step1
+{imports}
+model = nn.Linear(4, 2)
+step1(model, torch.ones(3, 4).cuda())
+"""
+    for number in range(1, calls + 1):
+        following = f"step{number + 1}(model, x)" if number < calls else "model(x)"
+        imported = f"from step{number + 1} import step{number + 1}\n\n\n" if number < calls else ""
+        files[f"step{number}.py"] = f"{imported}def step{number}(model, x):\n    return {following}\n"
+    return files
+
+
+@pytest.mark.parametrize(
+    ("calls", "others", "level"),
+    [
+        pytest.param(3, 5, Severity.LATENT, id="far"),
+        pytest.param(3, 4, Severity.ERROR, id="in-a-smaller-program"),
+        pytest.param(1, 8, Severity.ERROR, id="near"),
+    ],
+)
+def test_a_module_that_is_used_far_away_may_have_been_moved_on_the_way(tmp_path, monkeypatch, calls, others, level):
+    assert project(tmp_path, monkeypatch, through(calls, others)) == [("DEV204", level)]
+
+
+@pytest.mark.parametrize(
+    ("use", "level"),
+    [
+        pytest.param("torch.index_select(batch['mask'], 0, n)", Severity.ERROR, id="a-function-of-tensors"),
+        pytest.param("batch['mask'] + n", Severity.LATENT, id="an-operator-takes-numbers"),
+        pytest.param("select(batch['mask'])", Severity.LATENT, id="another-function-may-have-got-it-moved"),
+    ],
+)
+def test_an_item_of_an_unknown_dataset_may_be_no_tensor(tmp_path, monkeypatch, use, level):
+    program = f"""\
+import torch
+from torch.utils.data import DataLoader
+from data import Scenes
+
+n = torch.arange(3).cuda()
+
+
+def select(mask):
+    return torch.index_select(mask, 0, n)
+
+
+for batch in DataLoader(Scenes()):
+    x = batch["x"].cuda()
+    {use}
+"""
+    assert project(tmp_path, monkeypatch, {"train.py": program}) == [("DEV101", level)]
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

@@ -320,6 +320,22 @@ def test_without_a_word_for_the_device_it_is_reported(tmp_path, unchanged):
     assert outcome.patch.files == ()
 
 
+def test_the_moved_module_is_named_as_it_is_written(tmp_path, unchanged):
+    text = unchanged(
+        """
+        net = nn.Linear(4, 2).cuda()
+        x = torch.ones(3, 4).cuda()
+        net(x)
+        torch.nn.Sequential(net).eval().to("cpu")
+        net(x)
+        """
+    )
+    path = str(tmp_path / "train.py")
+    outcome = fixpoint.check([SourceFile(path, text.encode(), text)], Settings(select=(CODE,), root=str(tmp_path)))
+
+    assert [each.finding.message.split("`")[1] for each in outcome.resolutions] == ["torch.nn.Sequential(net)"]
+
+
 ANY_CALLER = [
     pytest.param(
         """

@@ -17,6 +17,7 @@ from devfix.fixes.insertion_point import all_live, enclosing, inside_module
 from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.reorder import common_block, reach
 from devfix.model import Fix, InsertStatement, Where
+from devfix.models.names import MODULE_METHODS
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["OffloadedUse", "has_hooks", "restore_fixes", "runs_in_last_iteration"]
@@ -44,7 +45,9 @@ class OffloadedUse:
     def receiver(self) -> ast.expr:
         """The moved expression as written: ``model`` of ``model.eval().cpu()``."""
         node: ast.expr = self.call
-        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        while (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MODULE_METHODS
+        ):
             node = node.func.value
         return node
 

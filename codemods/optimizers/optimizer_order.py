@@ -59,7 +59,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import all_live
+from devfix.fixes.insertion_point import all_live, enclosing
 from devfix.fixes.modules.parameter_copies import early_copies
 from devfix.fixes.move_style import move_of
 from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
@@ -90,10 +90,28 @@ def detect(observations: Observations) -> Iterator[Finding]:
         if known is None or _BY_SEVERITY.index(hazard.kind) < _BY_SEVERITY.index(known.kind):
             grouped[hazard.built.key] = hazard
     for hazard in grouped.values():
+        if _is_made_anew(hazard):
+            continue
         if hazard.kind == "mapped":
             yield mapped_state_finding(hazard, RULE.code, RULE.name)
         else:
             yield _finding(observations, hazard)
+
+
+def _is_made_anew(hazard: OptimizerHazard) -> bool:
+    """Return whether each step replaces the submodule, which no optimizer could train: a network that another makes."""
+    if hazard.kind != "replaced":
+        return False
+    shared = zip(hazard.step.call_stack, hazard.late.call_stack, strict=False)
+    same = [(step, late) for step, late in shared if step.activation is late.activation]
+    if not same:
+        return False
+    step, late = same[-1]
+    loops = enclosing(step.tree, step.stmt, (ast.For, ast.AsyncFor, ast.While))
+    if not loops or loops[0] not in enclosing(late.tree, late.stmt, (ast.For, ast.AsyncFor, ast.While)):
+        return False
+    inner = hazard.late.call_stack[len(same) :]
+    return not any(enclosing(frame.tree, frame.stmt, (ast.If, ast.Try, ast.For, ast.While)) for frame in inner)
 
 
 def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:

@@ -180,6 +180,31 @@ def test_worker_processes_are_only_given_up_where_unsafe_fixes_are_wanted(before
     assert repair(CODE, before, unsafe=True) == after
 
 
+@pytest.mark.parametrize(
+    ("first", "option", "stays"),
+    [
+        pytest.param("torch.multiprocessing.set_start_method('spawn', force=True)", "", True, id="spawn"),
+        pytest.param("multiprocessing.set_start_method('forkserver')", "", True, id="of-python"),
+        pytest.param("torch.multiprocessing.set_start_method('fork')", "", False, id="fork"),
+        pytest.param("", ", multiprocessing_context='spawn'", True, id="of-the-loader"),
+        pytest.param("", ", multiprocessing_context=None", False, id="none"),
+    ],
+)
+def test_workers_that_are_not_forked_can_use_the_accelerator(unchanged, repair, first, option, stays):
+    text = unchanged(
+        f"""
+        import multiprocessing
+
+        {first}
+        x = torch.randn(8, 4, device='cuda')
+        for (part,) in DataLoader(TensorDataset(x), 2, num_workers=4{option}):
+            print(part.mean())
+        """
+    )
+
+    assert (repair(CODE, text, unsafe=True) == text) is stays
+
+
 def test_a_model_in_another_file(files_before_and_after, repair):
     before, after = files_before_and_after(
         {

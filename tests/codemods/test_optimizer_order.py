@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from devfix.config import Settings
+from devfix.engine import fixpoint
+from devfix.sources import decode
+
 from .listings import listings, projects
 
 CODE = "DEV401"
@@ -76,3 +80,47 @@ def test_state_on_the_accelerator_and_other_optimizers_need_no_move(old, new, tm
     before = before_and_after(RESUMED)[0].replace(old, new)
 
     assert repair(CODE, before) == before
+
+
+GENERATED = """\
+import torch
+from torch import nn
+
+
+class Generated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 4)
+        self.last = None
+
+    def loss(self, x):
+        {made}
+        return self.last(self.head(x)).mean()
+
+
+model = Generated().cuda()
+optimizer = torch.optim.Adam(model.parameters())
+x = torch.ones(2, 4).cuda()
+{before}
+for _ in range(3):
+    loss = model.loss(x)
+    loss.backward()
+    optimizer.step()
+"""
+MADE = "self.last = nn.Linear(4, 1, device=x.device)"
+
+
+@pytest.mark.parametrize(
+    ("made", "before", "codes"),
+    [
+        pytest.param(MADE, "", [], id="by-each-step"),
+        pytest.param(f"if self.last is None:\n            {MADE}", "", [CODE], id="by-the-first-step"),
+        pytest.param("pass", f"model.{MADE[5:]}", [CODE], id="before-the-loop"),
+    ],
+)
+def test_a_submodule_that_each_step_replaces_is_not_trained(tmp_path, made, before, codes):
+    text = GENERATED.format(made=made, before=before)
+    source = decode(str(tmp_path / "train.py"), text.encode())
+    outcome = fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path)))
+
+    assert [each.finding.code for each in outcome.resolutions] == codes

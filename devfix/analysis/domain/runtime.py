@@ -21,6 +21,7 @@ class Runtime:
         backends: the possible backends of the process group; ``None`` stands for no process group, ``"unknown"`` for a
             backend without a known name.
         current_is_zero: whether the current accelerator is number 0; ``None`` if unknown.
+        forks: whether worker processes are forked, as on Linux by default; ``None`` if unknown.
 
     """
 
@@ -28,6 +29,7 @@ class Runtime:
     gradients: bool = True
     backends: frozenset[str | None] = frozenset({None})
     current_is_zero: bool | None = True
+    forks: bool | None = True
 
     def join(self, other: Runtime) -> Runtime:
         """Return the settings after two paths meet.
@@ -42,6 +44,7 @@ class Runtime:
             self.gradients or other.gradients,
             self.backends | other.backends,
             self.current_is_zero if self.current_is_zero is other.current_is_zero else None,
+            self.forks if self.forks is other.forks else None,
         )
 
     def changes(self, later: Runtime) -> dict[str, Any]:

@@ -165,6 +165,8 @@ def make_loader(
     if "**" in keywords:
         known = True if known is False else known
     flags = frozenset(key for key in ("pin_memory", "num_workers") if _is_on(keywords.get(key)))
+    if not _forks(interp, keywords.get("multiprocessing_context", NONE)):
+        flags -= {"num_workers"}
     point = interp.point(node, True)
     obj = LoaderObject(LOADER, fields=fields, allocated_at=point, pinned=known, flags=flags)
     if into is not None:
@@ -172,6 +174,20 @@ def make_loader(
         interp.now.write(into.id, replace(obj, cls=subclass.cls, fields={**subclass.fields, **fields}))
         return into
     return interp.new(obj)
+
+
+def start_method(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``multiprocessing.set_start_method``: decide whether worker processes are forked."""
+    given = args[0] if args else keywords.get("method", UNKNOWN)
+    interp.now.set_runtime(forks=given.value == "fork" if isinstance(given, Const) else None)
+    return NONE
+
+
+def _forks(interp: Interpreter, context: Value) -> bool:
+    """Return whether a loader forks its workers: it was told no other context, nor was the program."""
+    if context == NONE:
+        return bool(interp.now.runtime.forks)
+    return isinstance(context, Const) and context.value == "fork"
 
 
 def is_loader_class(cls: ClassValue) -> bool:

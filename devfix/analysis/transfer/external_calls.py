@@ -331,6 +331,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     "torch.distributions.kl_divergence": _divergence,
     "torch.load": checkpoints.load,
     "torch.multiprocessing.Process": _calls,
+    "torch.multiprocessing.set_start_method": data.start_method,
     "torch.multiprocessing.spawn": _calls,
     "torch.multiprocessing.start_processes": _calls,
     "torch.save": checkpoints.save,

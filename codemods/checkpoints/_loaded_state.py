@@ -27,6 +27,7 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
     nodes = list(_own_nodes(function))
     loaded = _names_of(nodes, lambda node: node is load)
     states = _names_of(nodes, _reads_state)
+    others = _names_of(nodes, lambda node: node is not load and _is_same_function(node, load)) - loaded
 
     def is_loaded(node: ast.AST) -> bool:
         return node is load or _base(node, loaded, lambda inner: inner is load)
@@ -48,11 +49,17 @@ def is_checkpoint(tree: SourceTree, load: ast.Call) -> bool:
                 return True  # the weights by name
             case ast.Call(func=ast.Name() | ast.Attribute() as func) if text_of(func) in loaded:
                 return True
+            case ast.DictComp() if _mentions(node, loaded) and _mentions(node, others):
+                return True  # two checkpoints are averaged, and must lie on one device
             case ast.Assign() | ast.Compare() | ast.DictComp() if _mentions(node, loaded) and _mentions(node, states):
                 return True
             case _:
                 pass
     return False
+
+
+def _is_same_function(node: ast.AST, load: ast.Call) -> bool:
+    return isinstance(node, ast.Call) and text_of(node.func) == text_of(load.func)
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:

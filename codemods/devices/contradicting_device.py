@@ -38,10 +38,11 @@ print(model(torch.rand(8, 4).to(device)))
 ```
 
 ## Fix safety
-Safe: on a machine with an accelerator the value is moved to the same device as before. A line under a condition that
-may test for the accelerator, or in a `try`, is not reported. An index is not reported in a program that defines which
-accelerator `cuda` means (`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`). `torch.cuda.amp` is not reported, because
-without an accelerator it only warns.
+Safe: on a machine with an accelerator the value is moved to the same device as before. Where an option chooses the CPU,
+a move under its condition is unsafe if another hard-coded device of the program has no fix: values would lie on both. A
+line under a condition that may test for the accelerator, or in a `try`, is not reported. An index is not reported in a
+program that defines which accelerator `cuda` means (`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`). `torch.cuda.amp`
+is not reported, because without an accelerator it only warns.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)
@@ -54,17 +55,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemods.devices._working_device import ignored_device_findings, mixed_device_findings
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import CPU
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleWrapped
-from devfix.fixes.devices.conflict_fixes import conflict_edits, move_index, move_operand_at_use
-from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
+from devfix.fixes.devices.conflict_fixes import UNDER_CONDITION, conflict_edits, move_index, move_operand_at_use
+from devfix.fixes.devices.conflicting_devices import (
+    DeviceConflict,
+    device_conflicts,
+    is_chosen_by_option,
+    is_load,
+)
 from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
 from devfix.fixes.event_path import event_path
-from devfix.model import Edit, Finding, Fix, Severity
+from devfix.model import Applicability, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
 __all__ = ["RULE"]
@@ -72,13 +79,24 @@ __all__ = ["RULE"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call whose device conflicts with the device that the program chooses."""
-    for conflict in device_conflicts(observations):
-        if not is_load(conflict.call):
-            yield _finding(observations, conflict)
+    conflicts = [conflict for conflict in device_conflicts(observations) if not is_load(conflict.call)]
+    findings = [_finding(observations, conflict) for conflict in conflicts]
+    is_partial = not all(finding.fixes for finding in findings)
+    for conflict, finding in zip(conflicts, findings, strict=True):
+        yield (
+            replace(finding, fixes=tuple(map(_unsafe, finding.fixes)))
+            if (is_partial and is_chosen_by_option(conflict))
+            else finding
+        )
     for wrapped, edit in conflicting_device_ids(observations):
         yield _device_ids_finding(wrapped, edit)
     yield from mixed_device_findings(observations, RULE.code, RULE.name)
     yield from ignored_device_findings(observations, RULE.code, RULE.name)
+
+
+def _unsafe(fix: Fix) -> Fix:
+    """Return a fix that must go with others: where an option chooses the CPU, values would lie on both devices."""
+    return replace(fix, applicability=Applicability.UNSAFE) if fix.title == UNDER_CONDITION else fix
 
 
 def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:

@@ -180,9 +180,9 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
 
 
 def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bool:
-    """Return whether all that is on the CPU are items of batches of unknown datasets, and no function requires tensors.
+    """Return whether all that is on the CPU are items of batches of unknown datasets, and nothing requires tensors.
 
-    What the loop itself passes to a function of PyTorch is a tensor; what it passes on, another function may have moved.
+    What the loop itself passes to a function of PyTorch is a tensor; what it passes on, another function may move.
     """
     if any(operand.is_certain for operand in failing.cpu):
         return False

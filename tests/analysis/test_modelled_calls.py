@@ -225,3 +225,22 @@ def test_the_default_device_is_that_of_the_path(analyse):
 
 def test_what_fits_no_signature_is_unknown(place):
     assert place(SETUP, "acme.reduced(there, 0, 1, 2)") == "unknown"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "y.add_(1 - m, x)",
+        "y.add(0.5, x)",
+        "y.mul_(m).sub_(0.5, x)",
+        "y.addcmul_(0.5, y, x)",
+        "y.addcdiv_(0.5, x, y)",
+        "y.addcdiv(-1, y, x)",
+    ],
+)
+def test_a_factor_in_front_hides_no_tensor(call):
+    program = f"import torch\n\nm = 0.9\nx = torch.ones(3)\ny = torch.ones(3).cuda()\n{call}\n"
+    observations = analysis.analyse("/p/train.py", {"/p/train.py": program}.get, "/p")
+
+    assert observations is not None
+    assert [mismatch.point.span.line for mismatch in observations.mismatches] == [6]

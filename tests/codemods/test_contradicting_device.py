@@ -93,6 +93,45 @@ print(model(torch.ones(3, device="cpu")))
     assert repair(CODE, program) == program.replace('"cpu"', device)
 
 
+OPTIONAL = """\
+import argparse
+import torch
+from torch import nn
+
+
+def made(args):
+    x = torch.ones(3, 3)
+    x = x.cuda()
+    OTHER
+    return x
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--no-cuda", action="store_true")
+args = parser.parse_args()
+args.cuda = torch.cuda.is_available() and not args.no_cuda
+model = nn.Linear(3, 3)
+if CHOSEN:
+    model.cuda()
+print(model(made(args)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("other", "chosen", "is_repaired"),
+    [
+        pytest.param("pass", "args.cuda", True, id="the-only-one"),
+        pytest.param("y = x.cuda()", "args.cuda", False, id="beside-another-one"),
+        pytest.param("y = x.cuda()", "torch.cuda.is_available()", True, id="the-machine-decides"),
+    ],
+)
+def test_moves_that_an_option_decides_are_repaired_together(repair, other, chosen, is_repaired):
+    program = OPTIONAL.replace("OTHER", other).replace("CHOSEN", chosen)
+    moved = f"if {chosen}:\n        x = x.cuda()"
+
+    assert repair(CODE, program) == (program.replace("x = x.cuda()", moved) if is_repaired else program)
+
+
 def test_a_tensor_on_the_device_of_another_one_is_not_where_the_device_is_chosen(tmp_path):
     program = """\
 import argparse

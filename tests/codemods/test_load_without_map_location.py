@@ -232,3 +232,21 @@ def test_a_project_that_saves_its_weights_from_the_cpu_loads_them_there(project)
 
     assert project(text, train_py=TRAIN.replace("STATE", "model.cpu().state_dict()")) == text
     assert project(text, train_py=TRAIN.replace("STATE", "model.state_dict()")) != text
+
+
+@pytest.mark.parametrize(
+    ("option", "default", "is_device"),
+    [("dev", "", False), ("dev", "data/dev.txt", False), ("dev", "cuda", True), ("device", "", True)],
+)
+def test_the_default_of_an_option_tells_a_part_of_the_data_from_a_device(repair, option, default, is_device):
+    program = f"""\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--{option}", type=str, default={default!r})
+args = parser.parse_args()
+model = torch.load("model.pt")
+model.eval()
+"""
+    assert (f"map_location=args.{option}" in repair(CODE, program)) is is_device

@@ -21,6 +21,8 @@ CHECKPOINTS = {
     "converted": "state = torch.load(path)\nstate['version'] = 2\ntorch.save(state, other)",
     "mixed": "other = torch.load(path)\none = torch.load(second)\nmixed = {}\nfor key, value in one.items():\n"
     "    mixed[key] = value + other[key]\ntorch.save(mixed, result)",
+    "averaged": "other = torch.load(path)\none = torch.load(second)\n"
+    "mean = {key: (value + other['net'][key]) / 2 for key, value in one['net'].items()}",
     "weights-by-name": "state = torch.load(path)\nrows = [value for key, value in state['net'].items()]",
     "called": "net = torch.load(path)\nnet(x)",
     "evaluated-in-a-function": "net = torch.load(path).cuda()\n\ndef run():\n    net.eval()",
@@ -31,6 +33,7 @@ OTHERS = {
     "cache": "if exists(path):\n    corpus = torch.load(path)\nelse:\n    corpus = read()\n"
     "    torch.save(corpus, path)",
     "statistics": "log = torch.load(path)\nprint(log['best'])",
+    "data-of-two-files": "train = torch.load(path)\ntest = torch.load(second)\ndata = train + test",
     "state-of-another": "data = torch.load(path)\ntorch.save(net.state_dict(), other)",
     "name-of-another-function": "data = torch.load(path)\n\ndef dump(data):\n    torch.save(data, other)",
 }

@@ -95,7 +95,7 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         if action == Const(switch) and default == Const(is_on):
             return Const(is_on)  # given or not
     device = value_by_name(interp, symbol)
-    is_possible = not _lists_no_accelerator(interp, keywords.get("choices")) and not _is_other_text(default)
+    is_possible = not _lists_no_accelerator(interp, keywords.get("choices")) and not _is_other_text(name, default)
     if isinstance(device, DeviceValue) and is_possible:
         if type_ == External("builtins.int"):
             return Number(symbol)
@@ -123,10 +123,15 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
 _ACCELERATOR_WORDS = ("cuda", "gpu", "auto", "mps", "xpu", "npu", "tpu", "hpu", "acc")
 
 
-def _is_other_text(default: Value | None) -> bool:
-    """Return whether the default of an option is a text that names no device: ``"data/dev.txt"``."""
+def _is_other_text(name: str, default: Value | None) -> bool:
+    """Return whether the default of an option is a text that names no device: ``"data/dev.txt"``.
+
+    No text is one of ``--dev``, a part of the data; of ``--device``, it lets the program choose.
+    """
     text = default.value if isinstance(default, Const) else None
-    if not isinstance(text, str) or not text or parse_device(text) is not None:
+    if text == "":
+        return name == "dev"
+    if not isinstance(text, str) or parse_device(text) is not None:
         return False
     return not any(word in text.lower() for word in _ACCELERATOR_WORDS) and not re.fullmatch(r"[\d,\s-]+", text)
 

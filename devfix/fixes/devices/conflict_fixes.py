@@ -10,6 +10,7 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import CPU, Pointer
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import visible
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS
 from devfix.fixes.devices.conflicting_devices import DeviceConflict
 from devfix.fixes.insertion_point import all_live, headers
 from devfix.fixes.move_style import move_of
@@ -18,7 +19,9 @@ from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, Replac
 from devfix.models.names import RANDOM_FACTORIES
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["conflict_edits", "move_index", "move_operand_at_use"]
+__all__ = ["UNDER_CONDITION", "conflict_edits", "move_index", "move_operand_at_use"]
+
+UNDER_CONDITION = "move it under the same condition"  # the title of a fix
 
 
 def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iterator[tuple[str, tuple[Edit, ...]]]:
@@ -29,7 +32,7 @@ def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iter
         yield at_call_site
     conditional = _under_condition(conflict)
     if conditional is not None and (device is None or device.startswith("next(")):
-        yield "move it under the same condition", (conditional,)
+        yield UNDER_CONDITION, (conditional,)
     elif device is not None:
         edits = tuple(_with_device(conflict.point.tree, conflict.call, device))
         if edits:
@@ -259,4 +262,6 @@ def _only_moves(statement: ast.stmt, move: ast.Call) -> bool:
 def _moves_in_place(target: ast.expr, value: ast.expr) -> bool:
     if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute):
         return False
+    if value.func.attr not in MOVE_METHODS:
+        return False  # ``y = y.add(x.cuda())`` computes
     return ast.unparse(value.func.value) == ast.unparse(target)

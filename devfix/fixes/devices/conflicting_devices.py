@@ -21,7 +21,7 @@ from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
+__all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_chosen_by_option", "is_intended", "is_load"]
 
 _HOST_METHODS = ("numpy", "tolist", "item", "data_ptr")
 _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
@@ -189,6 +189,11 @@ def _is_asked_first(tree: SourceTree, node: ast.AST) -> bool:
     """Return whether a condition on the accelerator encloses a node."""
     parents = tree.ancestors(node)
     return any(isinstance(parent, (ast.If, ast.IfExp)) and asks_for_accelerator(parent.test) for parent in parents)
+
+
+def is_chosen_by_option(conflict: DeviceConflict) -> bool:
+    """Return whether an option chooses the program's device: the CPU also on a machine with an accelerator."""
+    return conflict.choice is not None and not _asks_torch(conflict.choice)
 
 
 def _asks_torch(choice: ProgramPoint) -> bool:

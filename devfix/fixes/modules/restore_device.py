@@ -45,9 +45,7 @@ class OffloadedUse:
     def receiver(self) -> ast.expr:
         """The moved expression as written: ``model`` of ``model.eval().cpu()``."""
         node: ast.expr = self.call
-        while (
-            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MODULE_METHODS
-        ):
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MODULE_METHODS:
             node = node.func.value
         return node
 

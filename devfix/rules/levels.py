@@ -11,6 +11,7 @@ were read.  ``docs/development/accuracy.md`` says how all of them were measured.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -19,6 +20,7 @@ from devfix.analysis.domain.objects import module_at
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
+from devfix.syntax.bindings import names_behind, parameters
 
 __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
@@ -35,6 +37,7 @@ class Basis(Enum):
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     UNKNOWN_METHOD = "a method or part of an object of an unknown class: it may move what it gets"
+    ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     FAR = "three calls and three files of a large program, or more, lead to the use: one may move what is said to stay"
@@ -81,6 +84,7 @@ PROGRAMS = (
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
     Row("DEV204", Basis.FAR, 0, 20),
     Row("DEV401", Basis.FAR, 2, 14),
+    Row("DEV601", Basis.ARGUMENT, 0, 7),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -171,12 +175,23 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
     if failing.latent:
         return Basis.GUESS
     if isinstance(failing, HostAccess):
-        return Basis.EVERY_PATH
+        return Basis.ARGUMENT if _converts_argument(failing) else Basis.EVERY_PATH
     if not failing.on_every_path:
         return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
     if _is_unknown_method(failing):
         return Basis.UNKNOWN_METHOD
     return Basis.MAYBE_NO_TENSOR if _may_be_no_tensor(observations, failing) else Basis.EVERY_PATH
+
+
+def _converts_argument(failing: HostAccess) -> bool:
+    """Return whether a function converts to an array what its arguments hold, which nothing shows to be tensors."""
+    function = failing.point.call_frame.activation.node
+    names = names_behind(function, failing.expression)
+    given = {*parameters(function)} - {"self", "cls"}
+    if failing.kind != "array" or not names or not names <= given:
+        return False
+    declared = [each.annotation for each in ast.walk(function) if isinstance(each, ast.arg) and each.arg in names]
+    return not any(annotation is not None and "Tensor" in ast.unparse(annotation) for annotation in declared)
 
 
 def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bool:

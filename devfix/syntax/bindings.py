@@ -19,6 +19,7 @@ __all__ = [
     "defaults",
     "in_scope",
     "is_chain",
+    "names_behind",
     "parameters",
     "root_name",
 ]
@@ -193,6 +194,35 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             pending += [node.iter, *node.ifs]
         elif not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
             pending.extend(ast.iter_child_nodes(node))
+
+
+def names_behind(function: ast.AST, expression: ast.expr) -> set[str]:
+    """Return the names that an expression is made of, with those that a function assigns replaced by their sources."""
+    sources: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                assigned = targets
+            case ast.AnnAssign(target=target, value=ast.expr() as value) | ast.AugAssign(target=target, value=value):
+                assigned = [target]
+            case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+                assigned = [target]
+            case _:
+                continue
+        for name in (each for target in assigned for each in ast.walk(target) if isinstance(each, ast.Name)):
+            sources.setdefault(name.id, []).append(value)
+    found: set[str] = set()
+    seen: set[str] = set()
+    pending = [expression]
+    while pending:
+        for node in ast.walk(pending.pop()):
+            if isinstance(node, ast.Name) and node.id not in seen:
+                seen.add(node.id)
+                given = sources.get(node.id, [])
+                pending += given
+                if not given or node.id in parameters(function):
+                    found.add(node.id)
+    return found
 
 
 def is_chain(text: str) -> bool:

@@ -306,6 +306,35 @@ for batch in DataLoader(Scenes()):
     assert project(tmp_path, monkeypatch, {"train.py": program}) == [("DEV101", level)]
 
 
+@pytest.mark.parametrize(
+    ("body", "parameter", "level"),
+    [
+        pytest.param("return np.asarray(x)", "x", Severity.LATENT, id="an-argument"),
+        pytest.param("y = x[0] / 2\n    return np.asarray(y)", "x", Severity.LATENT, id="a-part"),
+        pytest.param("return [np.asarray(each) for each in x]", "x", Severity.LATENT, id="each-item"),
+        pytest.param("y = torch.relu(x)\n    return np.asarray(y)", "x", Severity.ERROR, id="a-function-took-it"),
+        pytest.param("return np.asarray(x)", "x: torch.Tensor", Severity.ERROR, id="declared"),
+        pytest.param("return x.numpy()", "x", Severity.ERROR, id="a-method-of-tensors"),
+        pytest.param("return np.asarray(model(x))", "x", Severity.ERROR, id="of-a-model"),
+    ],
+)
+def test_callers_may_pass_what_a_function_of_numpy_converts(tmp_path, monkeypatch, body, parameter, level):
+    program = f"""\
+import numpy as np
+import torch
+
+model = torch.nn.Flatten()
+
+
+def convert({parameter}):
+    {body}
+
+
+convert(torch.ones(2, 3).cuda())
+"""
+    assert project(tmp_path, monkeypatch, {"train.py": program}) == [("DEV601", level)]
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

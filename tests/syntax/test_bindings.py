@@ -13,6 +13,7 @@ from devfix.syntax.bindings import (
     bound_names,
     in_scope,
     is_chain,
+    names_behind,
     parameters,
     root_name,
 )
@@ -161,3 +162,22 @@ def test_an_expression_is_in_scope_if_all_its_names_are_bound(at, text, visible)
 )
 def test_a_chain_has_attributes_and_subscripts_only(text, chain):
     assert is_chain(text) is chain
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("return x", {"x"}),
+        ("y = x[0]\n    return y + z", {"x", "z"}),
+        ("for y in x:\n        return y", {"x"}),
+        ("return [y for y in x]", {"x"}),
+        ("y: int = f(x)\n    y += z\n    return y", {"f", "x", "z"}),
+        ("x = np.abs(x)\n    return x", {"np", "x"}),
+        ("y = []\n    return y", set()),
+    ],
+)
+def test_names_behind_an_expression(body, names):
+    function = ast.parse(f"def f(x, z):\n    {body}\n").body[0]
+    result = next(node for node in ast.walk(function) if isinstance(node, ast.Return))
+
+    assert names_behind(function, result.value) == names

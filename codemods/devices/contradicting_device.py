@@ -15,7 +15,7 @@ A conflicting default value of a function or class is also reported.
 The program supports machines without an accelerator, or another accelerator, but fails there: *Torch not compiled with
 CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always calls
 `.cuda()` is consistent and not reported. A program that asks PyTorch for an accelerator in a few places, and calls
-`.cuda()` in more than eight others for each, was written for accelerators: its findings are `latent`.
+`.cuda()` in more than eight others for each, was written for accelerators, and is not reported either.
 
 ## Example
 ```python

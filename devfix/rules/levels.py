@@ -72,11 +72,13 @@ LIBRARIES = (
 )
 
 #: Rules whose errors in programs are latent with a weak basis; a run can confirm them.  On one of several paths, DEV202
-#: goes with DEV101 and DEV102, whose evidence is the same: of the 23, one is true.
+#: goes with DEV101 and DEV102, whose evidence is the same: of the 23, one is true.  So does DEV101 with DEV102 where a
+#: method of an unknown class gets the value.
 PROGRAMS = (
     Row("DEV100", Basis.FAR, 0, 46),
     Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 13),
     Row("DEV101", Basis.SOME_PATH, 1, 13),
+    Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV202", Basis.SOME_PATH, 0, 3),

@@ -68,3 +68,24 @@ def test_the_truth_of_a_tensor_is_no_tensor(analyse):
 
     (access,) = analyse(program).host_accesses.values()
     assert access.point.span.line == access.point.tree.text.count("\n")
+
+
+def test_only_arrays_have_astype(met):
+    array = "y = (torch.ones(3).cuda() * 2).astype(int)\nprint(torch.ones(3) + torch.tensor(y))\n"
+
+    assert met(array) == []
+    assert met(array.replace("astype", "to")) == ["print(torch.ones(3) + torch.tensor(y))"]
+
+
+def test_an_output_of_a_model_that_becomes_a_tensor_may_be_an_array(met):
+    program = """
+import transformers
+
+net = transformers.AutoModel.from_pretrained("bert").cuda()
+y = net(torch.ones(1, 3).cuda())
+z = CONVERT(y["mask"])
+print(torch.cat([z, torch.ones(3)]))
+"""
+
+    assert met(program.replace("CONVERT", "torch.tensor")) == []
+    assert met(program.replace("CONVERT", "torch.relu")) == ["print(torch.cat([z, torch.ones(3)]))"]

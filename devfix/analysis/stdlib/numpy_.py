@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from devfix.analysis.domain.values import NONE, Const, Tensor, TupleValue, Unknown, Value, alternatives
 
-__all__ = ["is_array", "is_of_numpy", "item", "operator_result", "result_of"]
+__all__ = ["array", "is_array", "is_of_numpy", "item", "operator_result", "result_of"]
 
 _MARK = "numpy.array@"
 _VALUE = "numpy.value@"
@@ -48,7 +48,8 @@ def _of_numpy(symbol: str) -> bool:
     return symbol.startswith("numpy.")
 
 
-def _array(node: ast.AST) -> Unknown:
+def array(node: ast.AST) -> Unknown:
+    """Return an array that is made at a node."""
     return Unknown(f"{_MARK}{getattr(node, 'lineno', 0)}:{getattr(node, 'col_offset', 0)}")
 
 
@@ -64,7 +65,7 @@ def result_of(name: str, args: Sequence[Value], keywords: Mapping[str, Value], n
     owner, _, last = name.rpartition(".")
     last = node.func.attr if isinstance(node.func, ast.Attribute) else last
     if last in _ONLY_OF_ARRAYS:
-        return _array(node)
+        return array(node)
     if not _of_numpy(name):
         return None
     if last == "isscalar" and args and all(map(_is_tensor, alternatives(args[0]))):
@@ -72,13 +73,13 @@ def result_of(name: str, args: Sequence[Value], keywords: Mapping[str, Value], n
     shaped = keywords.get("size", NONE) != NONE or (last in _DRAW_BY_SHAPE and bool(args))
     of_arrays = owner.startswith(_MARK) or any(is_array(value) for value in args)
     if last in _MAKE or last in _KEEP_DIMENSIONS or shaped or (of_arrays and last in _ELEMENTWISE | _SAME):
-        return _array(node)
+        return array(node)
     if last in _SUM_UP:
         # `np.mean(x, 0)` and `x.mean(0)`: without an axis, the result is a scalar
         first = 0 if not owner.startswith("numpy") or "@" in owner or "()" in owner else 1
         axis = keywords.get("axis", args[first] if len(args) > first else NONE)
         along = isinstance(axis, TupleValue) or (isinstance(axis, Const) and isinstance(axis.value, int))
-        return _array(node) if along or keywords.get("keepdims") == Const(True) else _value(node)
+        return array(node) if along or keywords.get("keepdims") == Const(True) else _value(node)
     return None
 
 
@@ -89,7 +90,7 @@ def _is_tensor(value: Value) -> bool:
 def operator_result(left: Value, right: Value, node: ast.AST) -> Value | None:
     """Return the result of an operator with a NumPy operand; ``None`` if neither operand is from NumPy."""
     if is_array(left) or is_array(right):
-        return _array(node)
+        return array(node)
     return _value(node) if any(_of_numpy(getattr(operand, "symbol", "")) for operand in (left, right)) else None
 
 
@@ -99,4 +100,4 @@ def item(base: Unknown, key: Value, node: ast.Subscript) -> Value | None:
         return None
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     sliced = any(isinstance(one, ast.Slice) for one in parts)
-    return _array(node) if is_array(base) and (sliced or is_array(key)) else _value(node)
+    return array(node) if is_array(base) and (sliced or is_array(key)) else _value(node)

@@ -102,7 +102,8 @@ def _from_data(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
         tensors = [option for option in alternatives(source) if isinstance(option, Tensor)]
         device = tensors[0].device if tensors and not name.endswith("torch.tensor") else interp.default_device
         if isinstance(source, Tensor):
-            device = source.device
+            is_output = source.maybe_container and source.device == ACCELERATOR  # an array, or a part of one, too
+            device = UNKNOWN_DEVICE if is_output else source.device
         elif not tensors and not name.endswith("torch.tensor") and _may_be_tensor(interp, source):
             device = UNKNOWN_DEVICE  # ``torch.as_tensor(x)`` leaves a tensor where it is
     maybe_zero_dim = not any(_has_dimensions(interp, option) for option in alternatives(source))

@@ -23,7 +23,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import TensorMoved
-from devfix.analysis.stdlib import containers
+from devfix.analysis.stdlib import containers, numpy_
 from devfix.analysis.torch import checkpoints, data_sources
 from devfix.analysis.transfer import modelled_calls
 from devfix.analysis.transfer.device_arguments import (
@@ -43,6 +43,7 @@ __all__ = ["tensor_method"]
 
 _GIVES_DIMENSIONS = frozenset("unsqueeze view reshape expand expand_as repeat tile flatten ravel".split())
 _OF_TEXTS = frozenset("replace endswith startswith strip lstrip rstrip lower upper encode decode rsplit".split())
+_OF_ARRAYS = frozenset("astype tobytes tofile itemset".split())
 _OF_MODULES = frozenset("eval train parameters named_parameters modules named_modules".split())
 _TENSOR_ONLY_METHODS = frozenset("view view_as unsqueeze permute expand expand_as".split())
 
@@ -57,6 +58,8 @@ def tensor_method(
         and all(origin.kind == "load" for origin in tensor.origins)
     ):
         tensor = replace(tensor, maybe_container=False, is_certain=True)  # a checkpoint entry with a shape
+    if name in _OF_ARRAYS:
+        return numpy_.array(node)  # a tensor does not have them
     if name == "copy_" and any(origin.kind == "parameter" for origin in tensor.origins):
         for loaded in checkpoints.loaded_tensors(interp, args[0] if args else NONE):
             checkpoints.note_use(interp, loaded, "module", node, tensor.device == ACCELERATOR)

@@ -115,9 +115,8 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
     ):
         return
     choices = list(_choices(observations, scenario))
-    if not choices:
+    if not choices or _is_for_accelerators(observations, choices):
         return
-    certain = not _is_for_accelerators(observations, choices)
     for call, by_device in scenario.device_assignments.items():
         assignment, known = by_device.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
         device_argument = device_argument_of(call)
@@ -134,7 +133,7 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
         if known is not None and (known.moves_nothing or known.latent or is_intended(known)):
             continue
         if assignment is not None and known is not None:
-            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, certain, choices[0])
+            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choices[0])
 
 
 def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]) -> bool:

@@ -192,7 +192,18 @@ def _is_asked_first(tree: SourceTree, node: ast.AST) -> bool:
 
 def is_chosen_by_option(conflict: DeviceConflict) -> bool:
     """Return whether an option chooses the program's device: the CPU also on a machine with an accelerator."""
-    return conflict.choice is not None and not _asks_torch(conflict.choice)
+    choice = conflict.choice
+    if choice is None or _asks_torch(choice):
+        return False
+    parents = [*choice.tree.ancestors(choice.node), *choice.tree.ancestors(choice.stmt)]
+    tests = {ast.unparse(parent.test) for parent in parents if isinstance(parent, ast.If)}
+    return not any(
+        isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func).endswith("is_available")
+        and any(ast.unparse(target) in tests for target in node.targets)
+        for node in choice.tree.nodes
+    )
 
 
 def _asks_torch(choice: ProgramPoint) -> bool:

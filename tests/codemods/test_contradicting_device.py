@@ -110,7 +110,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--no-cuda", action="store_true")
 args = parser.parse_args()
 args.cuda = torch.cuda.is_available() and not args.no_cuda
-args.found = torch.cuda.is_available()
+args.use_gpu = torch.cuda.is_available()
 model = nn.Linear(3, 3)
 if CHOSEN:
     model.cuda()
@@ -124,7 +124,7 @@ print(model(made(args)))
         pytest.param("pass", "args.cuda", True, id="the-only-one"),
         pytest.param("y = x.cuda()", "args.cuda", False, id="beside-another-one"),
         pytest.param("y = x.cuda()", "torch.cuda.is_available()", True, id="the-machine-decides"),
-        pytest.param("y = x.cuda()", "args.found", True, id="the-machine-decided"),
+        pytest.param("y = x.cuda()", "args.use_gpu", True, id="the-machine-decided"),
     ],
 )
 def test_moves_that_an_option_decides_are_repaired_together(repair, other, chosen, is_repaired):

@@ -108,10 +108,14 @@ def _is_made_anew(hazard: OptimizerHazard) -> bool:
         return False
     step, late = same[-1]
     loops = enclosing(step.tree, step.stmt, (ast.For, ast.AsyncFor, ast.While))
-    if not loops or loops[0] not in enclosing(late.tree, late.stmt, (ast.For, ast.AsyncFor, ast.While)):
+    around = enclosing(late.tree, late.stmt, _SKIPPING)
+    if not loops or around[:1] != loops[:1]:
         return False
     inner = hazard.late.call_stack[len(same) :]
-    return not any(enclosing(frame.tree, frame.stmt, (ast.If, ast.Try, ast.For, ast.While)) for frame in inner)
+    return not any(enclosing(frame.tree, frame.stmt, _SKIPPING) for frame in inner)
+
+
+_SKIPPING = (ast.If, ast.Try, ast.For, ast.AsyncFor, ast.While)  # their bodies need not run
 
 
 def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:

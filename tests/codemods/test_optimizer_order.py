@@ -102,7 +102,8 @@ model = Generated().cuda()
 optimizer = torch.optim.Adam(model.parameters())
 x = torch.ones(2, 4).cuda()
 {before}
-for _ in range(3):
+for step in range(3):
+    {each}
     loss = model.loss(x)
     loss.backward()
     optimizer.step()
@@ -111,15 +112,17 @@ MADE = "self.last = nn.Linear(4, 1, device=x.device)"
 
 
 @pytest.mark.parametrize(
-    ("made", "before", "codes"),
+    ("made", "before", "each", "codes"),
     [
-        pytest.param(MADE, "", [], id="by-each-step"),
-        pytest.param(f"if self.last is None:\n            {MADE}", "", [CODE], id="by-the-first-step"),
-        pytest.param("pass", f"model.{MADE[5:]}", [CODE], id="before-the-loop"),
+        pytest.param(MADE, "", "pass", [], id="by-each-step"),
+        pytest.param("pass", "", f"model.{MADE[5:]}", [], id="in-the-loop"),
+        pytest.param("pass", "", f"if step == 0:\n        model.{MADE[5:]}", [CODE], id="once-in-the-loop"),
+        pytest.param(f"if self.last is None:\n            {MADE}", "", "pass", [CODE], id="by-the-first-step"),
+        pytest.param("pass", f"model.{MADE[5:]}", "pass", [CODE], id="before-the-loop"),
     ],
 )
-def test_a_submodule_that_each_step_replaces_is_not_trained(tmp_path, made, before, codes):
-    text = GENERATED.format(made=made, before=before)
+def test_a_submodule_that_each_step_replaces_is_not_trained(tmp_path, made, before, each, codes):
+    text = GENERATED.format(made=made, before=before, each=each)
     source = decode(str(tmp_path / "train.py"), text.encode())
     outcome = fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path)))
 

@@ -68,6 +68,7 @@ LIBRARIES = (
     Row("DEV102", Basis.EVERY_PATH, 53, 76),
     Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV202", Basis.NO_MODULE, 3, 13),
+    Row("DEV601", Basis.ARGUMENT, 5, 29),
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 
@@ -174,10 +175,13 @@ def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceM
 
 
 def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> Basis:
+    if isinstance(failing, HostAccess):
+        is_argument = observations.is_library or _converts_argument(failing)  # a library has nothing else
+        if failing.kind == "array" and is_argument:
+            return Basis.ARGUMENT
+        return Basis.GUESS if failing.latent else Basis.EVERY_PATH
     if failing.latent:
         return Basis.GUESS
-    if isinstance(failing, HostAccess):
-        return Basis.ARGUMENT if _converts_argument(failing) else Basis.EVERY_PATH
     if not failing.on_every_path:
         return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
     if _is_unknown_method(failing):
@@ -190,7 +194,7 @@ def _converts_argument(failing: HostAccess) -> bool:
     function = failing.point.call_frame.activation.node
     names = names_behind(function, failing.expression)
     given = {*parameters(function)} - {"self", "cls"}
-    if failing.kind != "array" or not names or not names <= given:
+    if not names or not names <= given:
         return False
     declared = [each.annotation for each in ast.walk(function) if isinstance(each, ast.arg) and each.arg in names]
     return not any(annotation is not None and "Tensor" in ast.unparse(annotation) for annotation in declared)

@@ -335,6 +335,13 @@ convert(torch.ones(2, 3).cuda())
     assert project(tmp_path, monkeypatch, {"train.py": program}) == [("DEV601", level)]
 
 
+@pytest.mark.parametrize(("read", "found"), [("np.asarray(x)", []), ("x.numpy()", [Severity.LATENT])])
+def test_libraries_convert_what_is_mostly_an_array(severities, read, found):
+    text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor):\n    return {read}\n"
+
+    assert severities(text, "DEV601") == found
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

@@ -134,6 +134,27 @@ def test_moves_that_an_option_decides_are_repaired_together(repair, other, chose
     assert repair(CODE, program) == (program.replace("x = x.cuda()", moved) if is_repaired else program)
 
 
+@pytest.mark.parametrize("is_trial", [True, False])
+def test_a_trial_chooses_no_device(tmp_path, is_trial):
+    placed = "works = torch.ones(3).cuda().sum() > 0"
+    tried = (
+        f"    try:\n        {placed}\n    except RuntimeError:\n        works = False" if is_trial else f"    {placed}"
+    )
+    program = f"""\
+import torch
+from torch import nn
+
+if torch.cuda.is_available():
+{tried}
+model = nn.Linear(3, 3).cuda()
+print(model(torch.ones(3).cuda()))
+"""
+    source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+
+    assert bool(outcome.resolutions) is not is_trial
+
+
 def test_a_tensor_on_the_device_of_another_one_is_not_where_the_device_is_chosen(tmp_path):
     program = """\
 import argparse

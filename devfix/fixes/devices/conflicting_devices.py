@@ -237,6 +237,8 @@ def _choices(observations: Observations, scenario: Observations) -> Iterator[Pro
         assignment = by_device.get(ACCELERATOR)
         if assignment is None or assignment.latent or is_load(call) or _moves_back(assignment):
             continue
+        if enclosing(assignment.point.tree, assignment.point.stmt, (ast.Try,)):
+            continue  # a trial, which may fail
         devices_without_accelerator = scenario.device_assignments.get(call, {})
         if ACCELERATOR not in devices_without_accelerator and (
             CPU in devices_without_accelerator or _is_under_accelerator_check(assignment.point)

@@ -3,6 +3,7 @@
 # ruff: noqa: E501
 from __future__ import annotations
 
+import errno
 import os
 import pty
 import shutil
@@ -10,6 +11,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ import pytest
 pytest.importorskip("torch")
 
 from devfix.verify import Run, run
+from devfix.verify.probe.confinement import mounts
 from devfix.verify.servers import interpreter_info
 
 from .scripts import project
@@ -410,3 +413,19 @@ def test_a_path_in_the_home_folder_is_shown_as_the_user_writes_it_and_can_be_mad
     completed = outcome(tmp_path, source, allow_read=[str(data)])
     assert completed.outcome == "completed"
     assert not completed.outputs.files
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_file_that_is_gone_needs_no_cover(tmp_path, monkeypatch, is_there):
+    """Other programs close their sockets between the plan and the mount."""
+
+    def mount(*_):
+        raise OSError(errno.ENOENT, "mount: No such file or directory")
+
+    monkeypatch.setattr(mounts, "mount", mount)
+    path = tmp_path / "socket"
+    if is_there:
+        path.touch()
+
+    with pytest.raises(FileNotFoundError) if is_there else nullcontext():
+        mounts._cover(str(path))

@@ -122,11 +122,15 @@ def _bind(source: int, target: str) -> None:
 
 
 def _cover(path: str) -> None:
-    """Make a file or folder appear empty."""
-    if os.path.isdir(path):
-        mount("tmpfs", path, "tmpfs", NOSUID | NODEV, "mode=0755,size=1m")
-    else:
-        mount(os.devnull, path, None, _BIND)
+    """Make a file or folder appear empty, unless it is gone: other programs close their sockets at any time."""
+    try:
+        if os.path.isdir(path):
+            mount("tmpfs", path, "tmpfs", NOSUID | NODEV, "mode=0755,size=1m")
+        else:
+            mount(os.devnull, path, None, _BIND)
+    except FileNotFoundError:
+        if os.path.lexists(path):
+            raise
 
 
 def _overlay(lower: int, target: str, layer: str) -> bool:

@@ -347,8 +347,8 @@ class Outcome:
 
     ``notes`` are remarks that do not change the exit code, such as unused suppressions.  ``notebooks`` hold the
     cells of notebooks: report a line to a person through `place`, and to a program through `line_in_file`.
-    ``coverage`` counts the functions of the files that name torch.  ``unshown`` is the number of latent findings that
-    were left out because no level was chosen.
+    ``coverage`` counts the functions of the files that name torch.  ``hidden`` is the number of latent findings that
+    were left out because no severity was chosen.
     """
 
     resolutions: tuple[Resolution, ...] = ()
@@ -358,7 +358,7 @@ class Outcome:
     notes: tuple[Problem, ...] = ()
     notebooks: tuple[CellMap, ...] = ()
     coverage: Mapping[Coverage, int] = field(default_factory=dict)
-    unshown: int = 0
+    hidden: int = 0
 
     def cells(self, path: str) -> CellMap | None:
         """Return the cells of a notebook; ``None`` for any other file."""

@@ -59,16 +59,12 @@ from dataclasses import replace
 
 from codemods.devices._working_device import ignored_device_findings, mixed_device_findings
 from devfix.analysis import Observations
-from devfix.analysis.domain.values import CPU
+from devfix.analysis.domain.values import ACCELERATOR, CPU
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleWrapped
+from devfix.fixes.devices.accelerator_programs import is_chosen_by_option
 from devfix.fixes.devices.conflict_fixes import UNDER_CONDITION, conflict_edits, move_index, move_operand_at_use
-from devfix.fixes.devices.conflicting_devices import (
-    DeviceConflict,
-    device_conflicts,
-    is_chosen_by_option,
-    is_load,
-)
+from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
 from devfix.fixes.event_path import event_path
 from devfix.model import Applicability, Edit, Finding, Fix, Severity
@@ -81,13 +77,12 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call whose device conflicts with the device that the program chooses."""
     conflicts = [conflict for conflict in device_conflicts(observations) if not is_load(conflict.call)]
     findings = [_finding(observations, conflict) for conflict in conflicts]
-    is_partial = not all(finding.fixes for finding in findings)
-    for conflict, finding in zip(conflicts, findings, strict=True):
-        yield (
-            replace(finding, fixes=tuple(map(_unsafe, finding.fixes)))
-            if (is_partial and is_chosen_by_option(conflict))
-            else finding
-        )
+    found = list(zip(conflicts, findings, strict=True))
+    is_partial = any(conflict.device == ACCELERATOR and not finding.fixes for conflict, finding in found)
+    for conflict, finding in found:
+        if is_partial and is_chosen_by_option(conflict.choice):
+            finding = replace(finding, fixes=tuple(map(_unsafe, finding.fixes)))
+        yield finding
     for wrapped, edit in conflicting_device_ids(observations):
         yield _device_ids_finding(wrapped, edit)
     yield from mixed_device_findings(observations, RULE.code, RULE.name)

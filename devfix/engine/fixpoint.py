@@ -150,9 +150,9 @@ def _resolve(
             collected.problems.update(dict.fromkeys(file.problems))
         if entries:
             collected.problems.update(dict.fromkeys(stub_problems(space.models)))
-        unshown = {identity(each) for scan in scans for each in scan.unshown if collected.concerns(each)}
+        hidden = {identity(each) for scan in scans for each in scan.hidden if collected.concerns(each)}
         outcome = settle(collected, scans, len(files), workers, cache)
-        return replace(outcome, coverage=_coverage(scans), unshown=len(unshown - collected.resolutions.keys()))
+        return replace(outcome, coverage=_coverage(scans), hidden=len(hidden - collected.resolutions.keys()))
 
 
 def _coverage(scans: Iterable[Scan]) -> dict[Coverage, int]:

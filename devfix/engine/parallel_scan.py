@@ -232,7 +232,7 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
     for key, text in cache.get(tasks).items():
         try:
             state, files, searched, findings, hazards, failures, *rest = from_json(text)
-            partly, is_program, reached, coverage, unshown = rest
+            partly, is_program, reached, coverage, hidden = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
         lookups = {folder: set(names) for folder, names in searched}
@@ -240,7 +240,7 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
             path = tasks[key][0]
             counted = Counter({Hazard(*each): count for each, count in hazards})
             seen = set(files), lookups
-            found = list(findings), list(unshown), counted, frozenset(starmap(Failure, failures))
+            found = list(findings), list(hidden), counted, frozenset(starmap(Failure, failures))
             known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
     return known
 
@@ -255,7 +255,7 @@ def _keep(
             state = _state(space, files, scan.lookups)
             wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
-            known = scan.partly, scan.is_program, sorted(scan.reached), covered, scan.unshown
+            known = scan.partly, scan.is_program, sorted(scan.reached), covered, scan.hidden
             content = state, files, searched, scan.findings, *wrong, *known
             values[keys[task]] = to_json(content)
     cache.put(values)

@@ -80,7 +80,7 @@ class Scan:
 
     path: str
     findings: list[Finding] = field(default_factory=list)
-    unshown: list[Finding] = field(default_factory=list)  # latent ones, if the level of findings was not chosen
+    hidden: list[Finding] = field(default_factory=list)  # latent ones, if no severity was chosen
     hazards: Counter[Hazard] = field(default_factory=Counter)
     failures: frozenset[Failure] = frozenset()  # the same operations, with the calls that lead to them
     problems: list[Problem] = field(default_factory=list)
@@ -210,12 +210,12 @@ def _analyse(
         for one in every:
             one.targets = targets
     found: dict[Identity, Finding] = {}
-    unshown: dict[Identity, Finding] = {}
+    hidden: dict[Identity, Finding] = {}
     for one in reversed(every):
         for finding, is_shown in _findings(space, scan, rules, one):
-            (found if is_shown else unshown)[identity(finding)] = finding
+            (found if is_shown else hidden)[identity(finding)] = finding
     scan.findings = sorted(found.values(), key=position)
-    scan.unshown = [finding for key, finding in unshown.items() if key not in found]
+    scan.hidden = [finding for key, finding in hidden.items() if key not in found]
     scan.partly = not all(one.is_complete for one in every)
     scan.reached = frozenset(observations.reached) if left_out is None else left_out
     hazards = [each for one in every for each in _hazards(one)]
@@ -329,7 +329,7 @@ def _rules_in_force(settings: Settings) -> list[Rule]:
 def _findings(
     space: Workspace, scan: Scan, rules: Sequence[Rule], observations: analysis.Observations
 ) -> Iterator[tuple[Finding, bool]]:
-    """Yield each finding, and whether it is shown; a latent one that is not, if no level was chosen."""
+    """Yield each finding, and whether it is shown; hidden are latent ones, if no severity was chosen."""
     shown: set[Identity] = set()
     told: set[tuple[str, int]] = set()
     settings = space.settings

@@ -97,8 +97,8 @@ class Report:
             parts.append(f"{changed} {'changed' if self.mode is Mode.APPLY else 'would change'}")
         if self.outcome.problems:
             parts.append(_count(len(self.outcome.problems), "problem"))
-        if unshown := self.outcome.unshown:
-            parts.append(f"{unshown} latent not shown (--severity latent)")
+        if hidden := self.outcome.hidden:
+            parts.append(f"{_count(hidden, 'latent finding')} hidden (shown with --severity latent)")
         return ", ".join(parts)
 
     def _with(self, *statuses: Status) -> tuple[Resolution, ...]:

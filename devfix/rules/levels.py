@@ -27,7 +27,7 @@ __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
 _MANY = 3  # calls, and files that they lead through
-_LARGE = 9  # files of a program: no finding of a smaller one was judged that leads through so many
+_LARGE = 9  # files of a program: of the judged findings whose program was counted, none has fewer
 
 
 class Basis(Enum):
@@ -77,7 +77,7 @@ LIBRARIES = (
 #: method of an unknown class gets the value.
 PROGRAMS = (
     Row("DEV100", Basis.FAR, 0, 46),
-    Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 13),
+    Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 12),
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
@@ -87,7 +87,7 @@ PROGRAMS = (
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
     Row("DEV204", Basis.FAR, 0, 20),
     Row("DEV401", Basis.FAR, 2, 14),
-    Row("DEV601", Basis.ARGUMENT, 0, 7),
+    Row("DEV601", Basis.ARGUMENT, 0, 16),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -176,9 +176,8 @@ def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceM
 
 def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> Basis:
     if isinstance(failing, HostAccess):
-        is_argument = observations.is_library or _converts_argument(failing)  # a library has nothing else
-        if failing.kind == "array" and is_argument:
-            return Basis.ARGUMENT
+        if failing.kind == "array" and (observations.is_library or _converts_argument(failing)):
+            return Basis.ARGUMENT  # in a library, nothing else is known
         return Basis.GUESS if failing.latent else Basis.EVERY_PATH
     if failing.latent:
         return Basis.GUESS

@@ -90,7 +90,7 @@ def test_latent_findings_of_a_program_are_counted(tmp_path, monkeypatch, text, s
 
     told = [outcome_of({"train.py": text}, cache, **settings) for _ in range(2)]
 
-    assert [(outcome.unshown, outcome.notes) for outcome in told] == [(number, ())] * 2
+    assert [(outcome.hidden, outcome.notes) for outcome in told] == [(number, ())] * 2
 
 
 def test_what_another_program_shows_is_not_counted(tmp_path, monkeypatch):
@@ -105,4 +105,4 @@ def test_what_another_program_shows_is_not_counted(tmp_path, monkeypatch):
     outcome = outcome_of(files)
 
     assert [each.finding.severity for each in outcome.resolutions] == [Severity.ERROR]
-    assert outcome.unshown == 0
+    assert outcome.hidden == 0

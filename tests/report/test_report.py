@@ -71,7 +71,7 @@ def test_the_summary_of_a_clean_tree():
     assert Report(Outcome(checked=1), Mode.CHECK).summary() == "no findings, 1 file checked"
 
 
-def test_the_summary_tells_of_latent_findings_that_are_not_shown():
-    summary = Report(Outcome(checked=1, unshown=2), Mode.CHECK).summary()
+def test_the_summary_counts_hidden_latent_findings():
+    summary = Report(Outcome(checked=1, hidden=2), Mode.CHECK).summary()
 
-    assert summary == "no findings, 1 file checked, 2 latent not shown (--severity latent)"
+    assert summary == "no findings, 1 file checked, 2 latent findings hidden (shown with --severity latent)"

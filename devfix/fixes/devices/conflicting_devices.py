@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
-from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device, Pointer, Tensor, Value, alternatives
 from devfix.analysis.observations import DeviceAssignment, DeviceMismatch
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
+from devfix.fixes.devices.accelerator_programs import is_for_accelerators
 from devfix.fixes.devices.derived_devices import passed_device, restores_device
 from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import walk
 
-__all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_chosen_by_option", "is_intended", "is_load"]
+__all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
 _HOST_METHODS = ("numpy", "tolist", "item", "data_ptr")
 _DEVICE_WORDS = ("cuda", "gpu", "device", "accel", "mps", "cpu", "xpu", "npu", "parallel", "dist", "rank", "apex")
@@ -115,7 +115,7 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
     ):
         return
     choices = list(_choices(observations, scenario))
-    if not choices or _is_for_accelerators(observations, choices):
+    if not choices or is_for_accelerators(observations, choices):
         return
     for call, by_device in scenario.device_assignments.items():
         assignment, known = by_device.get(ACCELERATOR), observations.device_assignments.get(call, {}).get(ACCELERATOR)
@@ -134,82 +134,6 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             continue
         if assignment is not None and known is not None:
             yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choices[0])
-
-
-def _is_for_accelerators(observations: Observations, choices: list[ProgramPoint]) -> bool:
-    """Return whether a program was written for accelerators, although a few moves ask whether there is one.
-
-    It imports a file that needs one.  Or it offers no device as an alternative, and names an accelerator as its device
-    (``device = "cuda:0"``), or has many more moves that do not ask.
-    """
-    if _is_needed_on_import(observations):
-        return True
-    if not all(_asks_torch(choice) for choice in choices):
-        return False
-    if any(_is_named_accelerator(call, found) for call, found in observations.device_assignments.items()):
-        return True
-    unasked = sum(
-        isinstance(node, ast.Attribute)
-        and node.attr == "cuda"
-        and isinstance(tree.parents.get(node), ast.Call)
-        and not _is_asked_first(tree, node)
-        for tree in observations.trees
-        if ".cuda(" in tree.text
-        for node in tree.nodes
-    )
-    return unasked > _MOST_UNASKED * len(choices)
-
-
-def _is_needed_on_import(observations: Observations) -> bool:
-    """Return whether an imported file moves something to the accelerator, whether there is one or not."""
-    scenario = observations.no_accelerator
-    moves = [] if scenario is None else [found.get(ACCELERATOR) for found in scenario.device_assignments.values()]
-    points = [move.point for move in moves if move is not None]
-    return any(point.tree.path != observations.path and point.stmt in point.tree.tree.body for point in points)
-
-
-def _is_named_accelerator(call: ast.Call, found: Mapping[Device, DeviceAssignment]) -> bool:
-    """Return whether a move names its device by what the file binds to an accelerator, whether there is one or not."""
-    argument, move = device_argument_of(call), found.get(ACCELERATOR)
-    if not isinstance(argument, ast.Name) or move is None:
-        return False
-    return any(
-        isinstance(stmt, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == argument.id for target in stmt.targets)
-        and parse_device(literal_device(stmt.value) or "") == ACCELERATOR
-        for stmt in move.point.tree.tree.body
-    )
-
-
-_MOST_UNASKED = 8  # moves that do not ask, for each that does
-
-
-def _is_asked_first(tree: SourceTree, node: ast.AST) -> bool:
-    """Return whether a condition on the accelerator encloses a node."""
-    parents = tree.ancestors(node)
-    return any(isinstance(parent, (ast.If, ast.IfExp)) and asks_for_accelerator(parent.test) for parent in parents)
-
-
-def is_chosen_by_option(conflict: DeviceConflict) -> bool:
-    """Return whether an option chooses the program's device: the CPU also on a machine with an accelerator."""
-    choice = conflict.choice
-    if choice is None or _asks_torch(choice):
-        return False
-    parents = [*choice.tree.ancestors(choice.node), *choice.tree.ancestors(choice.stmt)]
-    tests = {ast.unparse(parent.test) for parent in parents if isinstance(parent, ast.If)}
-    return not any(
-        isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func).endswith("is_available")
-        and any(ast.unparse(target) in tests for target in node.targets)
-        for node in choice.tree.nodes
-    )
-
-
-def _asks_torch(choice: ProgramPoint) -> bool:
-    """Return whether a move is there only if PyTorch finds an accelerator: ``if torch.cuda.is_available():``."""
-    parents = [*choice.tree.ancestors(choice.node), *choice.tree.ancestors(choice.stmt)]
-    return any(isinstance(parent, ast.If) and "is_available(" in ast.unparse(parent.test) for parent in parents)
 
 
 def _is_passed(assignment: DeviceAssignment, device_argument: ast.expr) -> bool:

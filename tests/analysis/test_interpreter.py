@@ -72,6 +72,63 @@ def test_odd_programs_come_to_an_end_and_what_follows_is_seen(program):
     assert steps < 2_000
 
 
+class TooMany(BaseException):
+    """The analysis has made more objects than the program is worth."""
+
+
+def test_a_recursive_function_does_not_multiply_the_containers_that_it_returns():
+    """``decollate_batch`` of MONAI: each level of unknown data has all alternatives of the one below, in each round."""
+
+    def watch(interp: analysis.Interpreter, node: ast.expr, value: object) -> None:
+        if interp.new_id() > 20_000:
+            raise TooMany
+
+    program = """
+from copy import deepcopy
+from itertools import zip_longest
+import torch
+
+def parts_of(data):
+    if isinstance(data, dict):
+        parts = {key: split(data[key]) for key in data}
+    else:
+        parts = [split(item) for item in data]
+    size, single = 0, []
+    for key, part in parts.items() if isinstance(parts, dict) else enumerate(parts):
+        if isinstance(part, list):
+            size = max(size, len(part))
+        else:
+            single.append(key)
+    return size, single, parts
+
+def split(data):
+    if data is None or isinstance(data, (int, str)):
+        return data
+    if isinstance(data, torch.Tensor):
+        return list(torch.unbind(data))
+    size, single, parts = parts_of(data)
+    if size <= 0:
+        return parts
+    for key in single:
+        parts[key] = [deepcopy(parts[key]) for _ in range(size)]
+    if isinstance(parts, dict):
+        return [dict(zip(parts, item)) for item in zip_longest(*parts.values())]
+    return [list(item) for item in zip_longest(*parts)]
+
+class Decoder(torch.nn.Module):
+    def forward(self, latents, steps):
+        latents = torch.stack([self.resize(item) for item in split(latents)], 0)
+        images = [torch.stack([self.resize(item) for item in split(each)], 0) for each in steps]
+        for latent in images:
+            images.append(split(latent))
+        return latents + torch.zeros(3)
+"""
+    observations = analysis.analyse_library("/p/model.py", {"/p/model.py": program}.get, "/p", watch=watch)
+
+    assert observations is not None
+    assert observations.is_complete
+
+
 def test_the_same_program_gives_the_same_facts(analyse):
     program = "".join(f"if a{i}:\n    x{i} = torch.ones(3).cuda()\n    x{i} + torch.ones(3)\n" for i in range(20))
     runs = [[mismatch.point.key for mismatch in analyse(program).mismatches] for _ in range(3)]

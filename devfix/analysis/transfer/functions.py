@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["call_function", "join_by_identity", "takes"]
 
 MAX_DEPTH = 28
+MOST_NESTED_CONTAINERS = 64  # in the result of a recursive call
 MAX_NESTING = 4  # levels of nested containers that are compared
 _NUMBERS = frozenset({"int", "float"})  # annotations
 _ARRAYS = frozenset({"np.ndarray", "numpy.ndarray", "ndarray", "NDArray", "npt.NDArray", "np.array"})
@@ -80,6 +81,26 @@ def _recursion_depth(interp: Interpreter, function: Function) -> int:
         count += activation.function is not None and activation.function.node is function.node
         activation = activation.parent
     return count
+
+
+def _holds_many_containers(interp: Interpreter, result: Value) -> bool:
+    """Return whether a value is a tree of many containers.
+
+    A function that converts nested data calls itself for lists, dictionaries and tuples of unknown data, and each level
+    has all alternatives of the one below.
+    """
+    seen: set[int] = set()
+    pending = [result]
+    while pending and len(seen) <= MOST_NESTED_CONTAINERS:
+        for option in alternatives(pending.pop()):
+            if isinstance(option, TupleValue):
+                pending.extend(option.items)
+            elif isinstance(option, Pointer) and option.id not in seen:
+                obj = interp.heap_object(option)
+                if isinstance(obj, Container):
+                    seen.add(option.id)
+                    pending.extend(obj.contents)
+    return len(seen) > MOST_NESTED_CONTAINERS
 
 
 def join_by_identity(interp: Interpreter, values: Sequence[Value]) -> Value:
@@ -155,6 +176,8 @@ def call_function(
         return items
     random_branches.note_returns(interp, function, exits)
     result = join(value for _, value in exits)
+    if _recursion_depth(interp, function) and _holds_many_containers(interp, result):
+        result = UNKNOWN
     is_tensor = all(
         isinstance(value, Tensor) and value.is_certain and not value.maybe_container for value in alternatives(result)
     )

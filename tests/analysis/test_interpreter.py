@@ -72,17 +72,17 @@ def test_odd_programs_come_to_an_end_and_what_follows_is_seen(program):
     assert steps < 2_000
 
 
-class TooMany(BaseException):
+class TooManyError(BaseException):
     """The analysis has made more objects than the program is worth."""
+
+
+def few_objects(interp: analysis.Interpreter, node: ast.expr, value: object) -> None:
+    if interp.new_id() > 20_000:
+        raise TooManyError
 
 
 def test_a_recursive_function_does_not_multiply_the_containers_that_it_returns():
     """``decollate_batch`` of MONAI: each level of unknown data has all alternatives of the one below, in each round."""
-
-    def watch(interp: analysis.Interpreter, node: ast.expr, value: object) -> None:
-        if interp.new_id() > 20_000:
-            raise TooMany
-
     program = """
 from copy import deepcopy
 from itertools import zip_longest
@@ -123,10 +123,36 @@ class Decoder(torch.nn.Module):
             images.append(split(latent))
         return latents + torch.zeros(3)
 """
-    observations = analysis.analyse_library("/p/model.py", {"/p/model.py": program}.get, "/p", watch=watch)
+    observations = analysis.analyse_library("/p/model.py", {"/p/model.py": program}.get, "/p", watch=few_objects)
 
     assert observations is not None
     assert observations.is_complete
+
+
+@pytest.mark.parametrize("source", ["Graph()", "Accelerator().prepare(Graph())"])
+def test_an_object_that_many_parts_of_a_batch_hold_is_copied_once(source):
+    program = f"""
+import torch
+from accelerate import Accelerator
+
+class Node:
+    def __init__(self, inner):
+        self.features = torch.ones(3)
+        self.a = self.b = self.c = self.d = self.e = self.f = self.g = self.h = inner
+
+class Graph:
+    def __getitem__(self, index):
+        first = [torch.ones(3)]
+        first.append(first)
+        return Node(Node(Node(Node(Node(Node(first))))))
+
+for node in {source}:
+    print(node.features)
+{FAULT}"""
+    observations = analysis.analyse("/p/train.py", {"/p/train.py": program}.get, "/p", watch=few_objects)
+
+    assert observations is not None
+    assert len(observations.mismatches) == 1
 
 
 def test_the_same_program_gives_the_same_facts(analyse):

@@ -166,7 +166,7 @@ def _move(interp: Interpreter, pointer: Pointer, devices: list[Device | None], n
     for target in known:
         scenarios.record_placement(interp, node, target, tensors.device if isinstance(tensors, Tensor) else None)
     origins = scenarios.origins_after_move(interp, node, device)
-    moved = obj.moved(lambda item: move_batch(interp, item, device, origins))
+    moved = obj.moved(_Moving(interp, device, origins).moved)
     if obj.name.startswith("dgl."):
         return interp.new(moved)
     interp.now.write(pointer.id, moved)
@@ -187,17 +187,40 @@ def move_batch(
     interp: Interpreter, value: Value, device: Device = ACCELERATOR, origins: tuple[Origin, ...] = ()
 ) -> Value:
     """Return a batch with all its tensors moved to ``device``; ``origins`` says what moved them."""
-    match value:
-        case Tensor():
-            return replace(value, device=device, origins=origins)
-        case TupleValue(items):
-            return TupleValue(tuple(move_batch(interp, item, device, origins) for item in items))
-        case Union(alternatives):
-            return join(move_batch(interp, option, device, origins) for option in alternatives)
-        case IterableOf(inner) if not isinstance(inner, Text):
-            return IterableOf(move_batch(interp, inner, device, origins))
-        case Pointer():
-            obj = interp.heap_object(value)
-            moved = obj.moved(lambda item: move_batch(interp, item, device, origins))
-            return value if moved is obj else interp.new(moved)
-    return value
+    return _Moving(interp, device, origins).moved(value)
+
+
+class _Moving:
+    """The move of one batch; an object that several parts hold is moved once."""
+
+    def __init__(self, interp: Interpreter, device: Device, origins: tuple[Origin, ...]) -> None:
+        self._interp = interp
+        self._device = device
+        self._origins = origins
+        self._copies: dict[int, Pointer] = {}
+
+    def moved(self, value: Value) -> Value:
+        """Return a part after the move."""
+        match value:
+            case Tensor():
+                return replace(value, device=self._device, origins=self._origins)
+            case TupleValue(items):
+                return TupleValue(tuple(map(self.moved, items)))
+            case Union(alternatives):
+                return join(map(self.moved, alternatives))
+            case IterableOf(inner) if not isinstance(inner, Text):
+                return IterableOf(self.moved(inner))
+            case Pointer():
+                return self._copy(value)
+        return value
+
+    def _copy(self, pointer: Pointer) -> Pointer:
+        if pointer.id not in self._copies:
+            obj = self._interp.heap_object(pointer)
+            copy = self._copies[pointer.id] = self._interp.new(obj)  # an object may hold itself
+            moved = obj.moved(self.moved)
+            if moved is obj:
+                self._copies[pointer.id] = pointer
+            else:
+                self._interp.now.write(copy.id, moved)
+        return self._copies[pointer.id]

@@ -121,27 +121,47 @@ def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ..
 
     ``unknown`` is the device of parts of which nothing is known.
     """
-    if len(item) > _MOST_NESTED:
-        return value  # a recursive batch
-    match value:
-        case Tensor(device=device) if device == CPU:
-            return replace(value, origins=(Origin("batch", key, item),))
-        case TupleValue(items):
-            return TupleValue(
-                tuple(tag_origins(interp, part, key, (*item, str(i)), unknown) for i, part in enumerate(items))
-            )
-        case Union(alternatives):
-            return join(tag_origins(interp, option, key, item, unknown) for option in alternatives)
-        case IterableOf(inner) if not isinstance(inner, Text):
-            return IterableOf(tag_origins(interp, inner, key, (*item, "*"), unknown))
-        case Unknown():
-            origins = (Origin("batch", key, item),) if unknown == CPU else ()
-            return Tensor(unknown, origins, is_certain=False, maybe_container=True)
-        case Pointer():
-            obj = interp.heap_object(value)
-            if isinstance(obj, BatchPart):
-                part = obj.in_batch(
-                    (key, item), lambda name, each: tag_origins(interp, each, key, (*item, name), unknown)
-                )
-                return value if part is None else interp.new(part)
-    return value
+    return _Tagging(interp, key, unknown).tagged(value, item)
+
+
+class _Tagging:
+    """The copy of one batch; a part that is reached on several paths is copied once, with the first path."""
+
+    def __init__(self, interp: Interpreter, key: int, unknown: Device) -> None:
+        self._interp = interp
+        self._key = key
+        self._unknown = unknown
+        self._copies: dict[int, Pointer] = {}
+
+    def tagged(self, value: Value, item: tuple[str, ...]) -> Value:
+        """Return the copy of a part at a path."""
+        if len(item) > _MOST_NESTED:
+            return value  # a recursive batch
+        match value:
+            case Tensor(device=device) if device == CPU:
+                return replace(value, origins=(Origin("batch", self._key, item),))
+            case TupleValue(items):
+                return TupleValue(tuple(self.tagged(part, (*item, str(i))) for i, part in enumerate(items)))
+            case Union(alternatives):
+                return join(self.tagged(option, item) for option in alternatives)
+            case IterableOf(inner) if not isinstance(inner, Text):
+                return IterableOf(self.tagged(inner, (*item, "*")))
+            case Unknown():
+                origins = (Origin("batch", self._key, item),) if self._unknown == CPU else ()
+                return Tensor(self._unknown, origins, is_certain=False, maybe_container=True)
+            case Pointer():
+                return self._copy(value, item)
+        return value
+
+    def _copy(self, pointer: Pointer, item: tuple[str, ...]) -> Pointer:
+        if pointer.id not in self._copies:
+            obj = self._interp.heap_object(pointer)
+            if not isinstance(obj, BatchPart):
+                return pointer
+            copy = self._copies[pointer.id] = self._interp.new(obj)  # an object may hold itself
+            part = obj.in_batch((self._key, item), lambda name, each: self.tagged(each, (*item, name)))
+            if part is None:
+                self._copies[pointer.id] = pointer
+            else:
+                self._interp.now.write(copy.id, part)
+        return self._copies[pointer.id]

@@ -59,6 +59,23 @@ def rebound(value: Value, obj: HeapObject | None = None) -> Callable[[State], No
     return change
 
 
+def test_a_pair_of_objects_is_refuted_once():
+    """Each list holds one of two of the next level, and the last ones differ: without memory, 2 to the power of 40."""
+    levels = 40
+
+    def lists(first: int, last: Value) -> dict[int, ListObject]:
+        pairs = {first + 2 * level: (first + 2 * level + 2, first + 2 * level + 3) for level in range(levels)}
+        both = {key: ListObject(default_item=join(map(Pointer, inner))) for key, inner in pairs.items()}
+        found = {each: both[key] for key in both for each in (key, key + 1)}
+        return {**found, **dict.fromkeys((first + 2 * levels, first + 2 * levels + 1), ListObject(default_item=last))}
+
+    state = head(Pointer(100))
+    for number, obj in {**lists(100, Const(1)), **lists(300, Const(2))}.items():
+        state.write(number, obj)
+
+    assert not is_stable(state, rebound(Pointer(300)))
+
+
 @pytest.mark.parametrize(
     ("before", "after", "stable"),
     [

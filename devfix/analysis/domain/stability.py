@@ -92,6 +92,7 @@ class _Comparison:
         self._start = start
         self._overwritten = overwritten
         self._counterparts: dict[int, int] = {}
+        self._refuted: set[tuple[int, int]] = set()
 
     def holds(self) -> bool:
         """Return whether the state brings nothing new."""
@@ -168,13 +169,20 @@ class _Comparison:
         return bool(one == two)
 
     def _is_counterpart(self, key: int, other: int) -> bool:
-        """Return whether an object that the loop has made can be one that an earlier round has made."""
+        """Return whether an object that the loop has made can be one that an earlier round has made.
+
+        A pair is refuted once: it might hold with other counterparts of its parts, but to try these takes exponential
+        time, and a round that is taken to bring something new only costs another one.
+        """
         if key in self._counterparts or key <= self._start or other <= self._start:
             return self._counterparts.get(key) == other
+        if (key, other) in self._refuted:
+            return False
         found = dict(self._counterparts)
         if self._is_known_object(key, other):
             return True
         self._counterparts = found
+        self._refuted.add((key, other))
         return False
 
     def _is_known_object(self, key: int, other: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -104,6 +104,7 @@ class Program:
         self._parse = parse
         self._root = os.path.abspath(root)
         self._modules: dict[str, PythonModule | None] = {}
+        self._holders: dict[str, list[str]] = {}  # by the first part of a module's name, the roots that hold it
         self.roots: list[str] = []
         self.lookups: Lookups = {}
         self.configuration = configuration
@@ -116,15 +117,30 @@ class Program:
 
     def search_from(self, path: str) -> None:
         """Set the folders in which imports of the entry script at ``path`` are resolved."""
+        self.roots = self._roots_of(path)
+        self._holders.clear()
+
+    def goes_on_from(self, path: str) -> bool:
+        """Return whether all imports so far have the files that they would have in an entry script at ``path``.
+
+        If they do, further ones are resolved in the folders of that script.
+        """
+        roots = self._roots_of(path)
+        if any(self._holding(roots, first) != known for first, known in self._holders.items()):
+            return False
+        self.roots = roots
+        return True
+
+    def _roots_of(self, path: str) -> list[str]:
         folder = os.path.dirname(os.path.abspath(path))
-        self.roots = [folder]
+        roots = [folder]
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
             folder = os.path.dirname(folder)
-            self.roots.append(folder)
-        source_folders = [
-            os.path.join(root, name) for root in self.roots for name in _SOURCE_FOLDERS if self.has(root, name)
-        ]
-        self.roots.extend(source_folders)
+            roots.append(folder)
+        return [*roots, *(os.path.join(root, name) for root in roots for name in _SOURCE_FOLDERS if self.has(root, name))]
+
+    def _holding(self, roots: Iterable[str], first: str) -> list[str]:
+        return [root for root in roots if self._holds(root, first)]
 
     def has_module(self, name: str) -> bool:
         """Return whether the first part of a dotted module name is in one of the folders."""
@@ -179,11 +195,14 @@ class Program:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)
             return self._in_folder(folder, parts, name)
-        for root in self.roots:
-            if parts and self._holds(root, parts[0]):
-                module = self._in_folder(self._project(root, parts[0]), parts, name)
-                if module is not None and (module is not importer or _is_package(module)):
-                    return module
+        if not parts:
+            return None
+        if parts[0] not in self._holders:
+            self._holders[parts[0]] = self._holding(self.roots, parts[0])
+        for root in self._holders[parts[0]]:
+            module = self._in_folder(self._project(root, parts[0]), parts, name)
+            if module is not None and (module is not importer or _is_package(module)):
+                return module
         return None
 
     def _project(self, root: str, package: str) -> str:

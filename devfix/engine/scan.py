@@ -200,8 +200,9 @@ def _analyse(
         here = _present_places(space, scan.path, left_out)
         observations = analysis.analyse_library(scan.path, read, root, here, *common, facts)
         if observations is not None:
-            scan.files.update(map(os.path.abspath, facts.files(scan.path)))
-            merge_lookups(observations.lookups, facts.lookups())
+            files, lookups = facts.dependencies(scan.path)
+            scan.files.update(map(os.path.abspath, files))
+            merge_lookups(observations.lookups, lookups)
     if observations is None:
         return
     every = [observations, *observations.configured]

@@ -32,7 +32,7 @@ from devfix.syntax.tree import SourceTree
 __all__ = ["MOST_LOADED", "Workspace"]
 
 MOST_LOADED = 6_000_000  # characters of trees in memory, between two scans; nodes take 40 bytes for each
-_MOST_FACTS = 4  # folders, the last used ones: a folder, and those inside it that follow in the order of scans
+_MOST_FACTS = 4  # the last used ones: of a project, and of folders that hide some of its modules
 
 
 class Workspace:
@@ -54,7 +54,7 @@ class Workspace:
         self._alignments: dict[str, tuple[str, Alignment]] = {}
         self.changed: dict[str, str] = {}
         self.errors: frozenset[tuple[object, ...]] = frozenset()  # of each scan, before the first edit
-        self._facts: dict[tuple[str, str, bool], DeviceFacts] = {}
+        self._facts: list[tuple[str, bool, DeviceFacts]] = []  # the root, and whether literals are whole
         self._facts_of: dict[str, str] = {}  # the changed texts that they hold for
         self._flags: ProjectFlags | None = None
 
@@ -230,20 +230,24 @@ class Workspace:
         return found
 
     def facts(self, path: str) -> DeviceFacts:
-        """Return the device facts of a file and of those that it imports, shared by the files of its folder."""
+        """Return the device facts of a file and of those that it imports.
+
+        They are shared by the files of a project whose imports have the same files from each of their folders.
+        """
         if self._facts_of != self.changed:
             self._facts.clear()
             self._facts_of = dict(self.changed)
-        key = (os.path.dirname(os.path.abspath(path)), self.root(path), self.whole)
-        facts = self._facts.pop(key, None)
-        if facts is None:
-            program = Program(self.text, key[1], self._parse_for_facts)
+        root = self.root(path)
+        known = (each for each in reversed(self._facts) if each[:2] == (root, self.whole))
+        found = next((each for each in known if each[2].goes_on_from(path)), None)
+        if found is None:
+            program = Program(self.text, root, self._parse_for_facts)
             program.search_from(path)
-            facts = DeviceFacts(program)
-        self._facts[key] = facts
-        while len(self._facts) > _MOST_FACTS:
-            del self._facts[next(iter(self._facts))]
-        return facts
+            found = root, self.whole, DeviceFacts(program)
+        else:
+            self._facts.remove(found)
+        self._facts = [*self._facts, found][-_MOST_FACTS:]  # the last used one is the last
+        return found[2]
 
     def left_out(self, read: Collection[str]) -> bool:
         """Return whether lines of data literals were left out in one of these files."""

@@ -95,3 +95,42 @@ def test_a_finding_of_another_file_keeps_its_place(space):
     space.rewritten("a.py", "\n" + TEXT)
 
     assert space.original(finding(2, path="beside.py")) == finding(2, path="beside.py")
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """Return a workspace with a package, and scripts in folders; the module ``tools`` of ``own`` is its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    texts = {
+        "pkg/__init__.py": "",
+        "pkg/model.py": "import tools\n\n\ndef f(x):\n    return x + tools.table()\n",
+        "tools.py": "import torch\n\n\ndef table():\n    return torch.zeros(3)\n",
+        "plain/run.py": "from pkg.model import f\n",
+        "other/run.py": "from pkg.model import f\n",
+        "own/run.py": "from pkg.model import f\n",
+        "own/tools.py": "def table():\n    return 1\n",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return Workspace([decode(name, text.encode()) for name, text in texts.items()], Settings(root="."))
+
+
+def test_folders_share_facts_unless_they_hide_a_module(folders, tmp_path):
+    shared = folders.facts("plain/run.py")
+    plain, looked_for = shared.dependencies("plain/run.py")
+
+    assert plain == {"plain/run.py", "pkg/model.py", "tools.py"}
+    assert {"pkg", "tools.py"} <= looked_for[str(tmp_path / "plain")]
+    assert folders.facts("other/run.py") is folders.facts("pkg/model.py") is shared
+
+    own = folders.facts("own/run.py")
+
+    assert own is not shared
+    assert own.dependencies("own/run.py")[0] == {"own/run.py", "pkg/model.py", "own/tools.py"}
+    assert folders.facts("other/run.py") is shared
+
+    _, looked_for = shared.dependencies("other/run.py")
+
+    assert {"pkg", "tools.py"} <= looked_for[str(tmp_path / "other")]

@@ -27,10 +27,11 @@ from devfix.analysis.callers.value_sources import (
     READ,
 )
 from devfix.analysis.domain.records import dataclass
+from devfix.analysis.program import Lookups, merge_lookups
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
-    from devfix.analysis.program import Lookups, Program, PythonModule
+    from devfix.analysis.program import Program, PythonModule
     from devfix.syntax.tree import SourceTree
 
 __all__ = ["DeviceFacts"]
@@ -70,6 +71,8 @@ class _File:
         functions: lines and columns of functions and methods that can make a difference.
         imports: local name, name there, and file of each import; without a name there, all of the file is imported:
             as a module, or, without a local name, by ``*``.
+        lookups: the names that were looked for in folders to resolve its imports.
+        packages: first parts of the modules that it imports by their full names.
 
     """
 
@@ -83,6 +86,8 @@ class _File:
     callables: set[str] = field(default_factory=set)
     functions: set[tuple[int, int]] = field(default_factory=set)
     imports: list[tuple[str, str, _File]] = field(default_factory=list)
+    lookups: Lookups = field(default_factory=dict)
+    packages: set[str] = field(default_factory=set)
 
     def size(self) -> int:
         """Return how much is known; it only grows."""
@@ -127,6 +132,10 @@ class DeviceFacts:
         self._program = program
         self._files: dict[str, _File] = {}
 
+    def goes_on_from(self, path: str) -> bool:
+        """Return whether these facts also hold for an entry file at ``path``, and if so, go on from there."""
+        return self._program.goes_on_from(path)
+
     def may_matter(self, module: PythonModule, function: ast.AST) -> bool:
         """Return whether a function or method of a file can make a difference between devices."""
         return position(function) in self._file(module).functions
@@ -147,21 +156,23 @@ class DeviceFacts:
         found = (node for node in functions if position(node) in file.functions)
         return all(role(node, _owner(tree, node), tree) is Role.TEST for node in found)
 
-    def files(self, path: str) -> set[str]:
-        """Return the paths of the files on which the facts of a file depend."""
+    def dependencies(self, path: str) -> tuple[set[str], Lookups]:
+        """Return the paths of the files on which the facts of an entry file depend, and the names looked for."""
         module = self._program.load(path, "")
         found = {} if module is None else {module.path: self._file(module)}
         pending = list(found.values())
+        packages, lookups = set[str](), Lookups()
         while pending:
-            for _, _, source in pending.pop().imports:
+            file = pending.pop()
+            packages |= file.packages
+            merge_lookups(lookups, file.lookups)
+            for _, _, source in file.imports:
                 if source.module.path not in found:
                     found[source.module.path] = source
                     pending.append(source)
-        return set(found)
-
-    def lookups(self) -> Lookups:
-        """Return the names that were looked for in folders to resolve imports."""
-        return self._program.lookups
+        names = packages.union(f"{package}.py" for package in packages)
+        merge_lookups(lookups, dict.fromkeys(self._program.roots, names))
+        return set(found), lookups
 
     def _file(self, module: PythonModule) -> _File:
         if module.path not in self._files:
@@ -196,7 +207,7 @@ class DeviceFacts:
                 self._import_from(stmt, file, new)
                 continue
             for alias in stmt.names:
-                source = self._program.find(alias.name, module)
+                source = self._find(alias.name, file)
                 if source is not None and source is not module:
                     file.imports.append((alias.asname or alias.name, "", self._collect(source, new)))
         new.append(file)
@@ -204,7 +215,7 @@ class DeviceFacts:
 
     def _import_from(self, stmt: ast.ImportFrom, file: _File, new: list[_File]) -> None:
         module = file.module
-        source = self._program.find(stmt.module or "", module, stmt.level)
+        source = self._find(stmt.module or "", file, stmt.level)
         if source is None:
             return
         found = self._collect(source, new) if source.path != module.path else None
@@ -215,9 +226,19 @@ class DeviceFacts:
                 file.imports.append(("", "", found) if alias.name == "*" else (name, alias.name, found))
             if alias.name in defined or alias.name == "*":
                 continue
-            inner = self._program.find(f"{stmt.module or ''}.{alias.name}".lstrip("."), module, stmt.level)
+            inner = self._find(f"{stmt.module or ''}.{alias.name}".lstrip("."), file, stmt.level)
             if inner is not None and inner.path not in (source.path, module.path):
                 file.imports.append((name, "", self._collect(inner, new)))
+
+    def _find(self, name: str, file: _File, level: int = 0) -> PythonModule | None:
+        """Return the file that a file imports; note what was looked for."""
+        if not level:
+            file.packages.add(name.partition(".")[0])
+        outer, self._program.lookups = self._program.lookups, file.lookups
+        try:
+            return self._program.find(name, file.module, level)
+        finally:
+            self._program.lookups = outer
 
 
 class _Search:

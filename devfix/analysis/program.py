@@ -137,7 +137,10 @@ class Program:
         while folder != self._root and os.path.dirname(folder) != folder and folder.startswith(self._root):
             folder = os.path.dirname(folder)
             roots.append(folder)
-        return [*roots, *(os.path.join(root, name) for root in roots for name in _SOURCE_FOLDERS if self.has(root, name))]
+        return [
+            *roots,
+            *(os.path.join(root, name) for root in roots for name in _SOURCE_FOLDERS if self.has(root, name)),
+        ]
 
     def _holding(self, roots: Iterable[str], first: str) -> list[str]:
         return [root for root in roots if self._holds(root, first)]

@@ -108,6 +108,11 @@ RIGHT = [
         "for _ in range(3):\n    net(torch.ones(3).cuda())\n    o.step()",
         id="attribute-of-unknown-class",
     ),
+    pytest.param(
+        "import zoo\nnet = zoo.net().to('cuda')\no = torch.optim.SGD(net.parameters(), lr=1)\n"
+        "net.head = nn.DataParallel(net.head)\nnet(torch.ones(3).cuda()).sum().backward()\no.step()",
+        id="wrapped-part-of-a-module-of-unknown-class",
+    ),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cuda()", id="never-stepped"),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.cpu()\no.step()", id="moved-to-the-cpu"),
     pytest.param("o = torch.optim.Adagrad(model.parameters())\nmodel.half().eval()\no.step()", id="not-moved"),

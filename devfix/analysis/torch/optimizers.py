@@ -270,9 +270,26 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     above = _owners(interp, parent)
     lenders = {key: _lenders(interp, key) for key in new if not _has_unknown_weights(interp, key)}
     for pointer, obj in _optimizers(interp):
-        if (above | replaced) & obj.module_ids and not new & obj.module_ids:
+        if (above | replaced) & obj.module_ids and not _holds(interp, obj.module_ids, new, part.id):
             missing = obj.missing | {(parent.id, key) for key, known in lenders.items() if not known & obj.module_ids}
             interp.now.update(pointer, missing=missing, replaced=point)
+
+
+def _holds(interp: Interpreter, held: frozenset[int], new: set[int], wrapper: int) -> bool:
+    """Return whether one of the modules in a new submodule is held already, or part of a module that is.
+
+    The parts of a module of unknown class appear when they are used: ``model.head = nn.DataParallel(model.head)``.
+    """
+    seen, pending = {wrapper}, [*new]
+    while pending:
+        key = pending.pop()
+        if key in held:
+            return True
+        if key not in seen:
+            seen.add(key)
+            module = module_at(interp, Pointer(key))
+            pending.extend(parent.id for parent in (module.parents if module is not None else ()))
+    return False
 
 
 def _lenders(interp: Interpreter, key: int) -> set[int]:

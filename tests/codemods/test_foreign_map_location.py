@@ -120,6 +120,12 @@ UNCHANGED = [
         id="moved-afterwards",
     ),
     pytest.param(
+        'import os\ndevice = torch.device("cuda")\nif os.path.exists("t.pt"):\n'
+        '    teacher = torch.load("t.pt", map_location="cpu")\n'
+        "else:\n    teacher = nn.Linear(4, 2)\nteacher.to(device)\nteacher(torch.ones(3, 4).to(device))",
+        id="moved-in-place-whichever-of-two-it-is",
+    ),
+    pytest.param(
         """
         class Coder(nn.Module):
             def __init__(self):

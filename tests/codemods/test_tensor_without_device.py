@@ -291,6 +291,11 @@ ELSEWHERE = [
 
 UNTOUCHED = [
     pytest.param(
+        "from audio import build\nbranch = build().to(device)\nbranch(torch.ones(1, 4), device=device)\n"
+        "branch(torch.ones(1, 4), None, device)",
+        id="an-unknown-module-that-gets-the-device",
+    ),
+    pytest.param(
         "class Own(torch.optim.Optimizer):\n    def step(self):\n        for group in self.param_groups:\n"
         "            for p in group['params']:\n                state = self.state[p]\n"
         "                if not state:\n                    state['mean'] = torch.zeros(p.shape).to(p)\n"

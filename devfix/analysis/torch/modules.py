@@ -17,6 +17,7 @@ from devfix.analysis.domain.values import (
     WIDENING_LIMIT,
     Const,
     Device,
+    DeviceValue,
     IterableOf,
     Origin,
     Pointer,
@@ -211,6 +212,8 @@ def call_leaf(
     text = text_of(node.func)
     if obj.is_opaque and isinstance(node.func, ast.Attribute) and any(map(_is_whole_batch, args)):
         return UNKNOWN  # ``model.loss(batch)`` may be a method, which moves what it takes out of the batch
+    if obj.is_opaque and _gets_device(args, keywords):
+        return UNKNOWN  # it moves its arguments there
     bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
     if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
         return UNKNOWN  # the call does not fit the signature, so another module is called here
@@ -248,6 +251,12 @@ def _is_whole_batch(value: Value) -> bool:
         case TupleValue(items):
             return any(isinstance(item, IterableOf) for item in items)
     return isinstance(value, IterableOf)
+
+
+def _gets_device(args: list[Value], keywords: dict[str, Value]) -> bool:
+    """Return whether a call passes a device."""
+    given = [option for value in (*args, *keywords.values()) for option in alternatives(value)]
+    return "device" in keywords or any(isinstance(option, DeviceValue) for option in given)
 
 
 _LENGTHS = frozenset(("len", "lens", "length", "lengths"))

@@ -53,6 +53,7 @@ from devfix.analysis.torch.schedulers import ScalerObject, SchedulerObject
 from devfix.analysis.transfer import iteration, modelled_calls
 from devfix.analysis.transfer.device_arguments import device_map_target
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
+from devfix.models.flags import asks_for_accelerator
 from devfix.models.index import lookup
 
 if TYPE_CHECKING:
@@ -179,7 +180,11 @@ def unknown_result(
     keyword_names = {keyword.arg for keyword in node.keywords}
     is_class = name.split(".")[-1][:1].isupper()
     given = [*args, *(keywords or {}).values()]
-    chooses = keyword_names & {"device", "device_map", None} or any(_gives_device(interp, each) for each in given)
+    chooses = (
+        keyword_names & {"device", "device_map", None}
+        or any(name is not None and asks_for_accelerator(name) is not None for name in keyword_names)
+        or any(_gives_device(interp, each) for each in given)
+    )
     return interp.new_opaque(name, node, constructed=is_class and not chooses)
 
 

@@ -318,12 +318,16 @@ def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
         interp.bind(base.id, value)
         return
     interp.observe(ExpressionStatement(stmt, value))
-    if isinstance(base, ast.Name):
-        is_unknown = isinstance(receiver, Unknown) or (
-            isinstance(receiver, Tensor) and receiver.maybe_container and not receiver.is_certain
-        )
-        if is_unknown:
-            interp.bind(base.id, value)  # the result is unused: a batch object that moves in place
+    if isinstance(base, ast.Name) and receiver is not None:
+        others = [each for each in alternatives(receiver) if not isinstance(each, Pointer)]
+        if others and all(map(_may_be_object, others)):
+            interp.bind(base.id, value)  # the result is unused: a batch object, or a module, that moves in place
+
+
+def _may_be_object(value: object) -> bool:
+    """Return whether a value may be an object that holds tensors."""
+    is_guess = isinstance(value, Tensor) and value.maybe_container and not value.is_certain
+    return is_guess or isinstance(value, Unknown)
 
 
 def _is_batch_object(interp: Interpreter, name: str) -> bool:

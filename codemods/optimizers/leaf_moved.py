@@ -1,6 +1,7 @@
 """## What it does
 Checks for parameters, and tensors created with `requires_grad=True`, that are moved after their creation, if the copy
-is then registered, passed to an optimizer, or read for its gradient.
+is then registered, passed to an optimizer, or read for its gradient. An attribute that no file of the program reads is
+not reported: nothing depends on it but the state dict.
 
 ## Why is this bad?
 `.to()` of a leaf tensor returns a non-leaf copy. On the CPU it returns the leaf tensor itself, so the program works
@@ -64,8 +65,20 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per move of a leaf tensor whose copy is used as a leaf."""
     for move in observations.of(LeafMove):
         use = next((use for use in _CONSEQUENCES if use in move.uses and _needs_leaf(move, use)), None)
-        if use is not None:
+        if use is not None and not (use == "attribute" and _is_never_read(observations, move.uses[use].node)):
             yield _finding(observations, move, use)
+
+
+def _is_never_read(observations: Observations, stored: ast.AST) -> bool:
+    """Return whether no file of a program reads an attribute: a registered parameter would only add to its state."""
+    if observations.is_library or not isinstance(stored, ast.Attribute):
+        return False
+    nodes = (node for tree in observations.trees for node in tree.nodes)
+    return not any(
+        (isinstance(node, ast.Attribute) and node.attr == stored.attr and isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Constant) and node.value == stored.attr)
+        for node in nodes
+    )
 
 
 def _needs_leaf(move: LeafMove, use: str) -> bool:

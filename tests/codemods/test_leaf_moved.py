@@ -192,6 +192,22 @@ SILENT = [
         id="argparse-detached",
     ),
     pytest.param(
+        """
+        class Layer(nn.Module):
+            \"\"\"The threshold is `self.threshold`.\"\"\"
+
+            def __init__(self):
+                super().__init__()
+                self.threshold = nn.Parameter(torch.tensor(30.0)).to("cuda")
+
+            def forward(self, x):
+                return 2 * x
+
+        Layer()(torch.ones(3).cuda())
+        """,
+        id="an-attribute-that-nothing-reads",
+    ),
+    pytest.param(
         SETUP + "w = torch.ones(4)\n(x * w.requires_grad_().to(device)).sum().backward()\nw.grad\n",
         id="asked-for-its-gradient-on-the-cpu",
     ),
@@ -278,6 +294,7 @@ class Normalizer(nn.Module):
     def update(self, x):
         self.scale = x.std(0)
         self.mean.mul_(0.9).add_(x.mean(0))
+        return x / self.scale
 
 
 Normalizer().update(torch.ones(2, 4).to("cuda"))

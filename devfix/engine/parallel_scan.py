@@ -10,13 +10,14 @@ import gc
 import os
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import starmap
 
-from devfix.analysis.program import WHOLE, Lookups, listing
+from devfix.analysis.program import WHOLE, listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, MemoryCache, tool_version
+from devfix.engine.dependencies import Dependencies, dependencies
 from devfix.engine.failures import Failure
 from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
@@ -228,48 +229,77 @@ def _cache_keys(space: Workspace, tasks: Sequence[Task]) -> dict[Task, str]:
 def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task, Scan]:
     """Return the cached scans that are still valid."""
     tasks = {key: task for task, key in keys.items()}
-    known: dict[Task, Scan] = {}
+    rows: dict[Task, tuple[str, str, Scan]] = {}
     for key, text in cache.get(tasks).items():
         try:
-            state, files, searched, findings, hazards, failures, *rest = from_json(text)
-            partly, is_program, reached, coverage, hidden = rest
+            state, needed, *rest = from_json(text)
+            findings, hazards, failures, partly, is_program, reached, coverage, hidden = rest
         except ValueError:
             continue  # written by another release, or damaged: scan again
-        lookups = {folder: set(names) for folder, names in searched}
-        if state == _state(space, files, lookups):
-            path = tasks[key][0]
-            counted = Counter({Hazard(*each): count for each, count in hazards})
-            seen = set(files), lookups
-            found = list(findings), list(hidden), counted, frozenset(starmap(Failure, failures))
-            known[tasks[key]] = Scan(path, *found, [], partly, *seen, is_program, frozenset(reached), dict(coverage))
+        rows[tasks[key]] = (
+            state,
+            needed,
+            Scan(
+                tasks[key][0],
+                list(findings),
+                list(hidden),
+                Counter({Hazard(*each): count for each, count in hazards}),
+                frozenset(starmap(Failure, failures)),
+                partly=partly,
+                is_program=is_program,
+                reached=frozenset(reached),
+                coverage=dict(coverage),
+            ),
+        )
+    present = _present_states(space, {needed for _, needed, _ in rows.values()}, cache)
+    known: dict[Task, Scan] = {}
+    for task, (state, needed, scan) in rows.items():
+        now, seen = present.get(needed, ("", scan.dependencies))
+        if state == now:
+            scan.dependencies = seen
+            known[task] = scan
     return known
+
+
+def _present_states(space: Workspace, keys: Iterable[str], cache: Cache) -> dict[str, tuple[str, Dependencies]]:
+    """Return the cached dependencies, and the state in which they are now."""
+    found = {}
+    for key, text in cache.get(keys).items():
+        try:
+            files, searched = from_json(text)
+        except ValueError:
+            continue
+        seen = dependencies(files, dict(searched))
+        found[key] = _state(space, seen), seen
+    return found
 
 
 def _keep(
     space: Workspace, keys: Mapping[Task, str], tasks: Sequence[Task], made: Sequence[Scan], cache: Cache
 ) -> None:
-    values = {}
+    values, states = {}, dict[Dependencies, str]()
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
-            files, searched = sorted(scan.files), [(folder, sorted(names)) for folder, names in scan.lookups.items()]
-            state = _state(space, files, scan.lookups)
+            seen = scan.dependencies
+            if seen not in states:
+                states[seen] = _state(space, seen)
+                values[seen.key] = to_json((sorted(seen.files), seen.searched()))
             wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered, scan.hidden
-            content = state, files, searched, scan.findings, *wrong, *known
-            values[keys[task]] = to_json(content)
+            values[keys[task]] = to_json((states[seen], seen.key, scan.findings, *wrong, *known))
     cache.put(values)
 
 
-def _state(space: Workspace, files: Sequence[str], lookups: Lookups) -> str:
-    there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(lookups.items())]
-    return digest(*(space.content(path) for path in files), *there)
+def _state(space: Workspace, seen: Dependencies) -> str:
+    """Return a digest of what a scan depends on, as it is now."""
+    there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(seen.lookups.items())]
+    return digest(*(space.content(path) for path in sorted(seen.files)), *there)
 
 
-def _there(folder: str, names: set[str]) -> list[str]:
+def _there(folder: str, names: Collection[str]) -> list[str]:
     """Return the names that are in a folder, of those that were looked for."""
-    present = listing(folder)
-    return sorted(present & names) if WHOLE not in names else _significant(folder)
+    return sorted(listing(folder).intersection(names)) if WHOLE not in names else _significant(folder)
 
 
 def forget_listings() -> None:

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,6 +18,7 @@ from devfix.analysis.entrypoints import can_matter, computes_with_torch, has_mai
 from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.analysis.torch.releases import named_release
+from devfix.engine.dependencies import Dependencies, dependencies
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -85,11 +86,20 @@ class Scan:
     failures: frozenset[Failure] = frozenset()  # the same operations, with the calls that lead to them
     problems: list[Problem] = field(default_factory=list)
     partly: bool = False
-    files: set[str] = field(default_factory=set)  # files that were read or could not be read
-    lookups: Lookups = field(default_factory=dict)  # names that were looked for in folders
+    dependencies: Dependencies = field(default_factory=dependencies)
     is_program: bool = False
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Return the absolute paths of the files that were read or could not be read."""
+        return self.dependencies.files
+
+    @property
+    def lookups(self) -> Mapping[str, frozenset[str]]:
+        """Return the names that were looked for, by folder."""
+        return self.dependencies.lookups
 
     @property
     def key(self) -> tuple[str, bool]:
@@ -145,10 +155,11 @@ def _scan_with_literals(space: Workspace, scan_once: Callable[[], Scan]) -> Scan
 
 def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, watch: analysis.Watch | None) -> Scan:
     """Scan a file as a program, or, if functions to leave out are given, as a library."""
-    scan = Scan(path, files={os.path.abspath(path)}, is_program=left_out is None)
+    scan = Scan(path, is_program=left_out is None)
+    seen = _Seen({os.path.abspath(path)})
 
     def read(name: str) -> str | None:
-        scan.files.add(os.path.abspath(name))
+        seen.files.add(sys.intern(os.path.abspath(name)))
         return space.text(name)
 
     limit = sys.getrecursionlimit()
@@ -159,14 +170,14 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             return scan
         tree = space.parse(path, text)
         if left_out is None:
-            scan.is_program, scan.lookups = entry_check(space, path, tree)
+            scan.is_program, seen.lookups = entry_check(space, path, tree)
             if not scan.is_program:
                 return scan
-        elif not _is_library(space, path, tree, scan.lookups):
+        elif not _is_library(space, path, tree, seen.lookups):
             return scan
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):
-            with_room(lambda: _analyse(space, scan, read, left_out, watch))
+            with_room(lambda: _analyse(space, scan, seen, read, left_out, watch))
     except SyntaxError as error:
         scan.problems.append(syntax_problem(path, error))
     except RecursionError:
@@ -182,11 +193,25 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             raise
     finally:
         sys.setrecursionlimit(limit)
+        scan.dependencies = dependencies(seen.files, seen.lookups)
     return scan
 
 
+@dataclass
+class _Seen:
+    """What a scan has read and looked for so far."""
+
+    files: set[str]
+    lookups: Lookups = field(default_factory=dict)
+
+
 def _analyse(
-    space: Workspace, scan: Scan, read: Reader, left_out: frozenset[Place] | None, watch: analysis.Watch | None
+    space: Workspace,
+    scan: Scan,
+    seen: _Seen,
+    read: Reader,
+    left_out: frozenset[Place] | None,
+    watch: analysis.Watch | None,
 ) -> None:
     settings = space.settings
     rules = _rules_in_force(settings)
@@ -201,13 +226,13 @@ def _analyse(
         observations = analysis.analyse_library(scan.path, read, root, here, *common, facts)
         if observations is not None:
             files, lookups = facts.dependencies(scan.path)
-            scan.files.update(map(os.path.abspath, files))
+            seen.files |= files
             merge_lookups(observations.lookups, lookups)
     if observations is None:
         return
     every = [observations, *observations.configured]
     if any(not rule.default for rule in rules):
-        targets = _targets(space, scan, read)
+        targets = _targets(space, scan.path, seen.lookups, read)
         for one in every:
             one.targets = targets
     found: dict[Identity, Finding] = {}
@@ -223,7 +248,7 @@ def _analyse(
     scan.hazards = Counter(hazard for _, hazard in hazards)
     reads = {use.point for one in every for use in one.host_accesses.values()}
     scan.failures = frozenset(_failure(space, point, hazard, point in reads) for point, hazard in hazards)
-    merge_lookups(scan.lookups, observations.lookups)
+    merge_lookups(seen.lookups, observations.lookups)
     scan.coverage = observations.coverage
 
 
@@ -237,15 +262,15 @@ def _present_places(space: Workspace, path: str, places: frozenset[Place]) -> fr
     return frozenset((here, line) for line in lines if (here, space.given_line(path, line)) in places)
 
 
-def _targets(space: Workspace, scan: Scan, read: Reader) -> PortTargets:
+def _targets(space: Workspace, path: str, lookups: Lookups, read: Reader) -> PortTargets:
     """Return what ``devfix port`` makes the program run on, with the release of PyTorch that its project declares."""
     targets = space.settings.targets
     if targets.torch is not None:
         return targets
-    program = Program(read, space.root(scan.path))
-    program.search_from(scan.path)
+    program = Program(read, space.root(path))
+    program.search_from(path)
     declared = named_release(program)
-    merge_lookups(scan.lookups, program.lookups)
+    merge_lookups(lookups, program.lookups)
     return replace(targets, torch=declared)
 
 

@@ -12,8 +12,10 @@ but not the reverse, except through attributes of objects that other code has se
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterable
 from dataclasses import field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from devfix.analysis.callers.file_sources import ClassSources, Function, FunctionSources, sources_of
@@ -89,6 +91,11 @@ class _File:
     lookups: Lookups = field(default_factory=dict)
     packages: set[str] = field(default_factory=set)
 
+    @cached_property
+    def path(self) -> str:
+        """Return the absolute path: one string for all that depend on the file."""
+        return os.path.abspath(self.module.path)
+
     def size(self) -> int:
         """Return how much is known; it only grows."""
         known = (self.names, self.always, self.builders, self.dotted, self.followers, self.callables)
@@ -157,7 +164,7 @@ class DeviceFacts:
         return all(role(node, _owner(tree, node), tree) is Role.TEST for node in found)
 
     def dependencies(self, path: str) -> tuple[set[str], Lookups]:
-        """Return the paths of the files on which the facts of an entry file depend, and the names looked for."""
+        """Return the absolute paths of the files on which the facts of a file depend, and the names looked for."""
         module = self._program.load(path, "")
         found = {} if module is None else {module.path: self._file(module)}
         pending = list(found.values())
@@ -172,7 +179,7 @@ class DeviceFacts:
                     pending.append(source)
         names = packages.union(f"{package}.py" for package in packages)
         merge_lookups(lookups, dict.fromkeys(self._program.roots, names))
-        return set(found), lookups
+        return {file.path for file in found.values()}, lookups
 
     def _file(self, module: PythonModule) -> _File:
         if module.path not in self._files:

@@ -200,6 +200,37 @@ def test_a_class_that_nothing_uses_is_nobodys_fault(tmp_path):
     assert fixpoint.check([file], settings).resolutions == ()
 
 
+def test_a_module_that_does_not_move_itself_in_a_special_mode_is_moved(tmp_path):
+    text = """\
+import torch
+from modes import is_offloaded
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def to(self, *args, **kwargs):
+        if is_offloaded(self):
+            return self
+        return super().to(*args, **kwargs)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+net = Net()
+net.to("cuda")
+print(net(torch.ones(3, device="cuda")))
+"""
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
+
+    assert fixpoint.check([file], settings).resolutions == ()
+
+
 def test_an_object_that_moves_none_of_its_modules_is_found_all_the_same(repair, unchanged):
     text = unchanged(session("self.device = device"))
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
-from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.objects import Container, Mapping, Opaque, object_at
+from devfix.analysis.domain.location import Activation, ProgramPoint
+from devfix.analysis.domain.objects import Container, Mapping, Opaque, module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
@@ -83,6 +83,20 @@ def _recursion_depth(interp: Interpreter, function: Function) -> int:
     return count
 
 
+def _is_move(function: Function) -> bool:
+    """Return whether a function is a class's own ``to`` or ``cuda``.
+
+    It is called for the move: a path that returns without it is for a mode that few programs use, such as offloading.
+    """
+    return getattr(function.node, "name", "") in ("to", "cuda")
+
+
+def _moved_at(state: State, value: Value | None) -> ProgramPoint | None:
+    """Return the last move of a module; ``None`` if there was none, or if the value is no module."""
+    module = module_at(state, value)
+    return None if module is None else module.last_moved_at
+
+
 def _holds_many_containers(interp: Interpreter, result: Value) -> bool:
     """Return whether a value is a tree of many containers.
 
@@ -152,6 +166,8 @@ def call_function(
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)
     )
+    moving = args[0] if function.owner is not None and args and _is_move(function) else None
+    moved_before = _moved_at(interp.now, moving)
     with interp.within(activation), summary.context(interp, places, activation.env):
         _bind_parameters(interp, function, args, keywords)
         if isinstance(function.node, ast.Lambda):
@@ -161,6 +177,8 @@ def call_function(
         activation.returns = []  # call stacks keep the activation: its states need not outlive the call
         if interp.state is not None:
             exits.append((interp.state, NONE))
+        if moving is not None:
+            exits = [each for each in exits if _moved_at(each[0], moving) is not moved_before] or exits
         interp.state = State.join([state for state, _ in exits])
         if interp.state is not None:
             activation.final_locals = interp.state.envs.get(activation.env, {})

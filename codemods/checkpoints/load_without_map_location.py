@@ -49,10 +49,11 @@ import ast
 import re
 from collections.abc import Iterator
 
+from codemods.checkpoints._device_indices import is_number, may_be_index, may_be_no_index
 from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
 from devfix.analysis.domain.objects import Module
-from devfix.analysis.domain.values import ACCELERATOR, Const, Number, Pointer, Value, alternatives
+from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
 from devfix.analysis.observations import Loading
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
@@ -60,8 +61,6 @@ from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import bound_at, device_for_move, has_parameters
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
-from devfix.syntax.declared_options import is_declared, option_attribute
-from devfix.syntax.tree import SourceTree, text_of
 
 __all__ = ["RULE", "edit_of", "target_of"]
 
@@ -169,12 +168,15 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         return '"cpu"', ""
     node = ast.parse(device, mode="eval").body if device is not None else None
     value = value_of(point, point.call_frame, node) if node is not None else None
-    is_index = value is not None and any(map(_is_number, alternatives(value)))
+    is_index = value is not None and any(map(is_number, alternatives(value)))
     if is_index and loading.uses and loading.uses[0].kind == "moved":
         return '"cpu"', ""  # the program may select this device on some machines only
-    is_unusable = device is not None and is_index and _may_be_no_index(point.tree, device)
+    is_unusable = device is not None and is_index and may_be_no_index(point.tree, device)
     if device is not None and not is_unusable:
-        return (f'f"cuda:{{{device}}}"' if is_index else device), ""
+        if is_index:
+            return f'f"cuda:{{{device}}}"', ""
+        is_open = may_be_index((point.tree, *observations.trees), device)
+        return (f"torch.device({device})" if is_open and "torch" in visible(point, point.call_frame) else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
         modules = module_names(point, point.call_frame, _modules_on_accelerator(loading))
         names = [name for name in modules if bound_at(point.call_frame, name.split(".")[0])]
@@ -211,31 +213,6 @@ def _in_release(loading: Loading, target: str, release: tuple[int, int] | None) 
         return "lambda storage, location: storage"
     index = _INDEXED.fullmatch(target)
     return f"lambda storage, location: storage.cuda({index[1]})" if index else None
-
-
-def _is_number(value: Value) -> bool:
-    return isinstance(value, Number) or (isinstance(value, Const) and type(value.value) is int)
-
-
-def _may_be_no_index(tree: SourceTree, index: str) -> bool:
-    """Return whether the file tests an index, or sets it to -1: ``f"cuda:{args.gpu}"`` would name no device then."""
-    name = index.rpartition(".")[2]
-    for node in tree.nodes:
-        match node:
-            case ast.Compare(left=left, comparators=[ast.Constant(value=None) | ast.UnaryOp()]):
-                is_test = text_of(left) == index
-            case ast.Compare(left=left, ops=[ast.Lt() | ast.GtE()], comparators=[ast.Constant(value=0)]):
-                is_test = text_of(left) == index
-            case ast.Assign(targets=[target], value=ast.UnaryOp(op=ast.USub())):
-                is_test = text_of(target).rpartition(".")[2] == name
-            case ast.Call(keywords=keywords) if is_declared(node) and option_attribute(node) == name:
-                defaults = [keyword.value for keyword in keywords if keyword.arg == "default"]
-                is_test = any(isinstance(each, ast.UnaryOp) for each in defaults)
-            case _:
-                is_test = False
-        if is_test:
-            return True
-    return False
 
 
 def _modules_on_accelerator(loading: Loading) -> set[int]:

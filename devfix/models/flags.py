@@ -14,7 +14,9 @@ __all__ = [
     "DEVICE_COUNTS",
     "DEVICE_LISTS",
     "MULTI_PROCESS_FLAGS",
+    "NO_VISIBLE_DEVICES",
     "OTHER_WORDS",
+    "VISIBLE_DEVICES",
     "asks_for_accelerator",
 ]
 
@@ -58,3 +60,7 @@ OTHER_WORDS = frozenset(
     "multi several many all parallel distributed num count n metrics memory stats benchmark deterministic pin sync "
     "graph graphs amp fp half profile log info verbose version".split()
 )
+# Environment variables that list the visible accelerators, and values with which there are none:
+# https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html
+VISIBLE_DEVICES = frozenset({"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"})
+NO_VISIBLE_DEVICES = frozenset({"", "-1"})

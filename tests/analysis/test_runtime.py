@@ -112,3 +112,28 @@ def test_the_current_accelerator_is_that_of_its_path(analyse, program, count):
 
     assert observations is None or len(observations.mismatches) == count
     assert (observations is not None) or not count
+
+
+@pytest.mark.parametrize(
+    ("hidden", "sees"),
+    [
+        pytest.param('os.environ["CUDA_VISIBLE_DEVICES"] = "-1"', False, id="hidden"),
+        pytest.param('os.environ["CUDA_VISIBLE_DEVICES"] = ""', False, id="empty"),
+        pytest.param('os.environ["CUDA_VISIBLE_DEVICES"] = "1"', True, id="another-one"),
+        pytest.param('os.environ["CUDA_VISIBLE_DEVICES"] = args.gpu', True, id="an-option"),
+        pytest.param('os.environ["TOKENIZERS_PARALLELISM"] = ""', True, id="another-variable"),
+        pytest.param('if f():\n    os.environ["CUDA_VISIBLE_DEVICES"] = "-1"', True, id="on-one-path"),
+    ],
+)
+@pytest.mark.parametrize(
+    "device",
+    [
+        'torch.device("cuda" if torch.cuda.is_available() else "cpu")',
+        'torch.device("cuda" if torch.cuda.device_count() > 0 else "cpu")',
+        'torch.device("cuda" if torch.cuda.device_count() else "cpu")',
+    ],
+)
+def test_a_program_may_hide_the_accelerators_from_itself(place, hidden, sees, device):
+    program = f"import os\n{hidden}\ndevice = {device}\nx = torch.ones(3).to(device)"
+
+    assert (place(program, "x") == "accelerator") is sees

@@ -22,6 +22,7 @@ class Runtime:
             backend without a known name.
         current_is_zero: whether the current accelerator is number 0; ``None`` if unknown.
         forks: whether worker processes are forked, as on Linux by default; ``None`` if unknown.
+        sees_accelerators: whether accelerators are visible; not with ``os.environ["CUDA_VISIBLE_DEVICES"] = "-1"``.
 
     """
 
@@ -30,6 +31,7 @@ class Runtime:
     backends: frozenset[str | None] = frozenset({None})
     current_is_zero: bool | None = True
     forks: bool | None = True
+    sees_accelerators: bool = True
 
     def join(self, other: Runtime) -> Runtime:
         """Return the settings after two paths meet.
@@ -45,6 +47,7 @@ class Runtime:
             self.backends | other.backends,
             self.current_is_zero if self.current_is_zero is other.current_is_zero else None,
             self.forks if self.forks is other.forks else None,
+            self.sees_accelerators or other.sees_accelerators,
         )
 
     def changes(self, later: Runtime) -> dict[str, Any]:

@@ -20,6 +20,7 @@ __all__ = [
     "by_device_count",
     "compare_order",
     "counts_accelerators",
+    "has_none",
     "is_device_count",
     "lists_accelerators",
     "with_several",
@@ -56,9 +57,14 @@ def counts_accelerators(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and text_of(node.func).endswith(".device_count")
 
 
+def has_none(interp: Interpreter) -> bool:
+    """Return whether PyTorch sees no accelerator: there is none, or the program has hidden it."""
+    return interp.scenario.no_accelerator or not interp.now.runtime.sees_accelerators
+
+
 def at_least_one(interp: Interpreter, op: ast.cmpop, limit: Const) -> bool | None:
     """Compare the number of accelerators with a limit that no number, or each number from one on, satisfies."""
-    if interp.scenario.no_accelerator:
+    if has_none(interp):
         return compare_order(op, 0, limit.value)
     outcomes = {compare_order(op, count, limit.value) for count in (1, 2, 1_000)}
     return outcomes.pop() if len(outcomes) == 1 else None
@@ -66,7 +72,7 @@ def at_least_one(interp: Interpreter, op: ast.cmpop, limit: Const) -> bool | Non
 
 def by_device_count(interp: Interpreter, compare: Callable[[Any, Any], bool | None], limit: Const) -> bool | None:
     """Compare the number of accelerators in the scenario with a limit."""
-    if interp.scenario.no_accelerator:
+    if has_none(interp):
         return compare(0, limit.value)
     return with_several(interp, one=compare(1, limit.value), several=compare(2, limit.value))
 

@@ -17,6 +17,7 @@ from devfix.analysis.domain.values import (
     Builtin,
     Const,
     Device,
+    External,
     IterableOf,
     Origin,
     Pointer,
@@ -37,6 +38,7 @@ from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_moves, module_tree, modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
+from devfix.models.flags import NO_VISIBLE_DEVICES, VISIBLE_DEVICES
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -212,8 +214,18 @@ def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: a
     if isinstance(base, TupleValue):
         _set_tuple_item(interp, base, key, value, node)
         return
+    if isinstance(base, External) and base.name == "os.environ":
+        _set_variable(interp, key, value)
+        return
     if isinstance(base, Pointer):
         interp.heap_object(base).set_item(interp, base, key, value, node)
+
+
+def _set_variable(interp: Interpreter, key: Value, value: Value) -> None:
+    """Set an environment variable: one hides all accelerators from PyTorch, which reads it when it first uses one."""
+    if isinstance(key, Const) and key.value in VISIBLE_DEVICES:
+        hides = isinstance(value, Const) and value.value in NO_VISIBLE_DEVICES
+        interp.now.set_runtime(sees_accelerators=not hides)
 
 
 def _index_parts(target: ast.Subscript) -> list[ast.expr]:

@@ -43,6 +43,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     by_device_count,
     compare_order,
     counts_accelerators,
+    has_none,
     is_device_count,
     lists_accelerators,
     with_several,
@@ -99,7 +100,7 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
         outcome = None if _is_switch(test, value) else truth_of(interp, value)
         is_number = counts_accelerators(test) or is_device_count(interp, test)
         if outcome is None and (is_number or lists_accelerators(interp, test)):
-            outcome = not interp.scenario.no_accelerator
+            outcome = not has_none(interp)
     if outcome is not None:
         return outcome
     holds = interp.now.assumptions.get(condition_key(interp, test))

@@ -51,6 +51,7 @@ from devfix.analysis.torch import (
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.schedulers import ScalerObject, SchedulerObject
 from devfix.analysis.transfer import iteration, modelled_calls
+from devfix.analysis.transfer.accelerator_counts import has_none
 from devfix.analysis.transfer.device_arguments import device_map_target
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.flags import asks_for_accelerator
@@ -290,7 +291,7 @@ def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
 
 def _is_available(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     interp.observations.checks_availability = True
-    return Const(not interp.scenario.no_accelerator)
+    return Const(not has_none(interp))
 
 
 _COLLECTIVES = (

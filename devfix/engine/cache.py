@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from zlib import compress, decompress
+from zlib import error as zlib_error
 
 from devfix.rules.builtin import code_folders
 from devfix.sources.digest import digest
@@ -68,7 +69,7 @@ class Cache:
                 part = wanted[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(part))
                 rows = connection.execute(f"SELECT key, value, used FROM scans WHERE key IN ({marks})", part).fetchall()
-                found.update((key, value) for key, value, _ in rows)
+                found.update((key, _unpacked(value)) for key, value, _ in rows)
                 old = [(today, key) for key, _, used in rows if used != today]
                 if old:
                     with connection:
@@ -85,7 +86,7 @@ class Cache:
         today = _today()
         try:
             with connection:
-                rows = [(key, value, today) for key, value in values.items()]
+                rows = [(key, _packed(value), today) for key, value in values.items()]
                 connection.executemany("INSERT OR REPLACE INTO scans VALUES (?, ?, ?)", rows)
                 connection.execute("DELETE FROM scans WHERE used < ?", (today - _KEPT_DAYS,))
                 newest = "SELECT rowid FROM scans ORDER BY used DESC, rowid DESC LIMIT -1 OFFSET ?"
@@ -107,7 +108,7 @@ class Cache:
                 self._connection.execute("PRAGMA journal_mode = WAL")
                 self._connection.execute("PRAGMA synchronous = NORMAL")
                 self._connection.execute(
-                    "CREATE TABLE IF NOT EXISTS scans (key TEXT PRIMARY KEY, value TEXT, used INT)"
+                    "CREATE TABLE IF NOT EXISTS scans (key TEXT PRIMARY KEY, value BLOB, used INT)"
                 )
             except (OSError, sqlite3.Error) as error:
                 self._give_up(error)
@@ -123,15 +124,28 @@ class MemoryCache(Cache):
 
     def __init__(self) -> None:
         super().__init__("")
-        self._values: dict[str, bytes] = {}  # compressed: to a tenth
+        self._values: dict[str, bytes] = {}
 
     def get(self, keys: Iterable[str]) -> dict[str, str]:
         """Return the stored values of some keys."""
-        return {key: decompress(self._values[key]).decode() for key in keys if key in self._values}
+        return {key: _unpacked(self._values[key]) for key in keys if key in self._values}
 
     def put(self, values: Mapping[str, str]) -> None:
         """Store values."""
-        self._values.update((key, compress(value.encode(), 1)) for key, value in values.items())
+        self._values.update((key, _packed(value)) for key, value in values.items())
+
+
+def _packed(value: str) -> bytes:
+    """Return a text in a tenth of its size: the scans of large projects depend on thousands of names."""
+    return compress(value.encode("utf-8", "surrogatepass"), 1)
+
+
+def _unpacked(packed: bytes) -> str:
+    """Return the text; an empty one for what is damaged."""
+    try:
+        return decompress(packed).decode("utf-8", "surrogatepass")
+    except (zlib_error, UnicodeDecodeError, TypeError):
+        return ""
 
 
 def _today() -> int:

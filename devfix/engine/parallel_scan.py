@@ -31,6 +31,7 @@ from devfix.sources.freed_memory import return_freed
 __all__ = ["Progress", "Workers", "forget_listings", "keep_rewritten", "scan_all"]
 
 _READ = (".py", ".yaml", ".yml")
+_PUT_AT_ONCE = 200  # entries of the cache: those of large projects take much memory
 FEW = 8  # entries that are not worth a worker process
 
 #: Is told what is being done, how many files of how many are done, and a file that was just finished or is next.
@@ -277,7 +278,7 @@ def _present_states(space: Workspace, keys: Iterable[str], cache: Cache) -> dict
 def _keep(
     space: Workspace, keys: Mapping[Task, str], tasks: Sequence[Task], made: Sequence[Scan], cache: Cache
 ) -> None:
-    values, states = {}, dict[Dependencies, str]()
+    values, states = dict[str, str](), dict[Dependencies, str]()
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
             seen = scan.dependencies
@@ -288,6 +289,9 @@ def _keep(
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered, scan.hidden
             values[keys[task]] = to_json((states[seen], seen.key, scan.findings, *wrong, *known))
+        if len(values) >= _PUT_AT_ONCE:
+            cache.put(values)
+            values = {}
     cache.put(values)
 
 

@@ -233,6 +233,16 @@ def test_a_damaged_cache_is_told_and_does_no_harm(project, tmp_path):
     assert "cannot be used" in note.message and "--no-cache" in note.hint
 
 
+def test_texts_are_kept_small_and_come_back_as_they_were(cache):
+    text = "é\udcff" + 1_000 * "the same thousand files"
+    cache.put({"key": text})
+
+    assert cache.get(["key"]) == {"key": text}
+    with sqlite3.connect(Path(cache.folder) / "scans-1.sqlite") as connection:
+        ((size,),) = connection.execute("SELECT length(value) FROM scans").fetchall()
+    assert size < len(text) / 10
+
+
 def test_an_entry_that_is_not_ours_is_scanned_again(project, tmp_path, cache, scans):
     look(cache)
     with sqlite3.connect(tmp_path / "cache" / "scans-1.sqlite") as connection:

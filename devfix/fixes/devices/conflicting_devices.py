@@ -13,7 +13,7 @@ from devfix.analysis.observations import DeviceAssignment, DeviceMismatch
 from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import asks_for_accelerator, device_of, value_of
 from devfix.fixes.devices.accelerator_programs import is_for_accelerators
-from devfix.fixes.devices.derived_devices import passed_device, restores_device
+from devfix.fixes.devices.derived_devices import is_computed_device, passed_device, restores_device
 from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
@@ -163,6 +163,9 @@ def _choices(observations: Observations, scenario: Observations) -> Iterator[Pro
             continue
         if enclosing(assignment.point.tree, assignment.point.stmt, (ast.Try,)):
             continue  # a trial, which may fail
+        device_argument = device_argument_of(call)
+        if device_argument is not None and is_computed_device(assignment.point, device_argument):
+            continue
         devices_without_accelerator = scenario.device_assignments.get(call, {})
         if ACCELERATOR not in devices_without_accelerator and (
             CPU in devices_without_accelerator or _is_under_accelerator_check(assignment.point)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.domain.objects import module_at
-from devfix.analysis.domain.values import Tensor, alternatives
+from devfix.analysis.domain.objects import HeapObject, module_at
+from devfix.analysis.domain.values import ClassValue, Pointer, Tensor, alternatives
 from devfix.analysis.scenarios import device_argument_of
 from devfix.analysis.scopes import value_of
+from devfix.syntax.tree import text_of
 
-__all__ = ["is_derived_device", "passed_device", "restores_device"]
+__all__ = ["is_computed_device", "is_derived_device", "passed_device", "restores_device"]
 
 
 def passed_device(point: ProgramPoint, device_argument: ast.expr) -> tuple[CallFrame, ast.expr]:
@@ -48,6 +50,40 @@ def _argument_of(frame: CallFrame, calling: ast.stmt, name: str) -> ast.expr | N
         if name in positional and positional.index(name) < len(call.args):
             return call.args[positional.index(name)]
     return None
+
+
+def is_computed_device(point: ProgramPoint, device_argument: ast.expr) -> bool:
+    """Return whether a device is the result of a property, which goes by where the modules of an object are.
+
+    ``device = self._execution_device`` follows the program's own moves, unless the property asks for accelerators.
+    """
+    frame, node = passed_device(point, device_argument)
+    if isinstance(node, ast.Name):
+        bound = [value for names, value in _bindings(frame.activation.node) if node.id in names]
+        node = bound[0] if len(bound) == 1 else node
+    match node:
+        case ast.Attribute(value=of, attr=name):
+            pass
+        case ast.Call(func=ast.Name(id="getattr"), args=[of, ast.Constant(value=str(name)), _]):
+            pass  # with a default, for an attribute that only some mode sets
+        case _:
+            return False
+    state = point.state
+    owner = value_of(point, frame, of) if state is not None else None
+    if owner is None or state is None:
+        return False
+    owners = [state.heap_object(option) for option in alternatives(owner) if isinstance(option, Pointer)]
+    return bool(owners) and all(_computes(each, name, isinstance(node, ast.Call)) for each in owners)
+
+
+def _computes(owner: HeapObject, name: str, has_default: bool) -> bool:
+    """Return whether an object of a project class computes an attribute that it does not store, or has a default."""
+    if owner.cls is None or (name in owner.fields and not has_default):
+        return False
+    bodies = (base.node.body for base in mro(owner.cls) if isinstance(base, ClassValue))
+    functions = (stmt for body in bodies for stmt in body if isinstance(stmt, ast.FunctionDef))
+    found = next((function for function in functions if function.name == name), None)
+    return has_default if found is None else "is_available" not in text_of(found)
 
 
 def restores_device(moved: ProgramPoint) -> bool:

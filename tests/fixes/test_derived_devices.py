@@ -6,7 +6,7 @@ import pytest
 from small_programs import DEVICE, observe
 
 from codemods.offloading.not_moved_back import MoveToCPU
-from devfix.fixes.devices.derived_devices import is_derived_device, restores_device
+from devfix.fixes.devices.derived_devices import is_computed_device, is_derived_device, restores_device
 
 SETUP = f"{DEVICE}net = nn.Linear(4, 2)\nx = torch.ones(3)\nclass Args:\n    device = 'cuda'\n\nargs = Args()\n"
 
@@ -44,3 +44,41 @@ def test_the_device_of_a_value_is_derived(body):
 )
 def test_a_chosen_device_is_not_derived(body):
     assert not restores_device(move_in(body))
+
+
+PIPELINE = """
+import hooks
+
+class Pipeline:
+    def __init__(self, net):
+        self.net, self.stored = net, torch.device("cuda")
+
+    @property
+    def place(self):
+        return torch.device({})
+
+    def run(self):
+        device = {}
+        self.prepare(device)
+
+    def prepare(self, device):
+        self.net.to(device)
+
+Pipeline(net).run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "device", "is_computed"),
+    [
+        pytest.param("'cuda'", "self.place", True, id="a-property"),
+        pytest.param("'cuda'", "getattr(self, 'last_device', torch.device('cuda'))", True, id="a-mode"),
+        pytest.param("'cuda'", "self.stored", False, id="stored"),
+        pytest.param("'cuda'", "torch.device('cuda')", False, id="written-there"),
+        pytest.param("'cuda' if torch.cuda.is_available() else 'cpu'", "self.place", False, id="a-choice"),
+    ],
+)
+def test_what_a_property_returns_may_follow_the_modules(place, device, is_computed):
+    moved = move_in(PIPELINE.format(place, device))
+
+    assert is_computed_device(moved, moved.node.args[0]) is is_computed

@@ -35,8 +35,9 @@ Safe: only the device of the loaded tensors changes, not their structure or valu
 file that the same run saved earlier, or a copy of it, is not reported unless several processes share it, because its
 tensors return to the devices they came from. If the project names a release of PyTorch before 0.4, which takes no
 device there, the fix passes `lambda storage, location: storage`. A whole model that the program does not move stays
-where it was saved if CUDA is available, `None if torch.cuda.is_available() else "cpu"`. A call with `**kwargs` is not
-edited if the function has a `map_location` for them on another path.
+where it was saved if CUDA is available, `None if torch.cuda.is_available() else "cpu"`. A name that is an index on
+another path, `device = rank if args.ddp else "cuda"`, becomes `torch.device(device)`, because `torch.load` takes no
+number. A call with `**kwargs` is not edited if the function has a `map_location` for them on another path.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)

@@ -12,12 +12,13 @@ import signal
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import suppress
 from itertools import starmap
 
 from devfix.analysis.program import WHOLE, listing
 from devfix.config import Settings
 from devfix.engine.cache import Cache, MemoryCache, tool_version
-from devfix.engine.dependencies import Dependencies, dependencies
+from devfix.engine.dependencies import Dependencies, shared
 from devfix.engine.failures import Failure
 from devfix.engine.import_path import can_start_workers, safe_import_path
 from devfix.engine.model_json import from_json, to_json
@@ -264,15 +265,29 @@ def _kept(space: Workspace, keys: Mapping[Task, str], cache: Cache) -> dict[Task
 
 def _present_states(space: Workspace, keys: Iterable[str], cache: Cache) -> dict[str, tuple[str, Dependencies]]:
     """Return the cached dependencies, and the state in which they are now."""
+    rows = _rows(keys, cache)
+    rows |= _rows({base for base, _, _ in rows.values() if base}, cache)
+    known: dict[str, Dependencies] = {}
+    states: dict[Dependencies, str] = {}
     found = {}
-    for key, text in cache.get(keys).items():
-        try:
-            files, searched = from_json(text)
-        except ValueError:
+    for key in sorted(rows, key=lambda key: bool(rows[key][0])):  # bases first
+        base, files, searched = rows[key]
+        if base and base not in known:
             continue
-        seen = dependencies(files, dict(searched))
-        found[key] = _state(space, seen), seen
+        names = {folder: frozenset(each) for folder, each in searched}
+        known[key] = shared(frozenset(files), names, known[base] if base else None)
+        found[key] = _state(space, known[key], states), known[key]
     return found
+
+
+def _rows(keys: Iterable[str], cache: Cache) -> dict[str, tuple[str, list[str], list[tuple[str, list[str]]]]]:
+    """Return cached dependencies: the key of their base, their own files, and what was looked for."""
+    rows = {}
+    for key, text in cache.get(keys).items():
+        with suppress(ValueError):
+            base, files, searched = from_json(text)
+            rows[key] = base, files, searched
+    return rows
 
 
 def _keep(
@@ -282,9 +297,11 @@ def _keep(
     for task, scan in zip(tasks, made, strict=True):
         if not scan.problems:
             seen = scan.dependencies
-            if seen not in states:
-                states[seen] = _state(space, seen)
-                values[seen.key] = to_json((sorted(seen.files), seen.searched()))
+            for each in (seen.base, seen):
+                if each is not None and each not in states:
+                    _state(space, each, states)
+                    base = "" if each.base is None else each.base.key
+                    values[each.key] = to_json((base, sorted(each.own_files), each.own_searched()))
             wrong = sorted(scan.hazards.items()), sorted(scan.failures)
             covered = tuple(scan.coverage.items())
             known = scan.partly, scan.is_program, sorted(scan.reached), covered, scan.hidden
@@ -295,10 +312,13 @@ def _keep(
     cache.put(values)
 
 
-def _state(space: Workspace, seen: Dependencies) -> str:
-    """Return a digest of what a scan depends on, as it is now."""
-    there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(seen.lookups.items())]
-    return digest(*(space.content(path) for path in sorted(seen.files)), *there)
+def _state(space: Workspace, seen: Dependencies, states: dict[Dependencies, str]) -> str:
+    """Return a digest of what a scan depends on, as it is now; ``states`` are the digests that are known."""
+    if seen not in states:
+        there = [f"{folder} {_there(folder, names)}" for folder, names in sorted(seen.own_lookups.items())]
+        base = "" if seen.base is None else _state(space, seen.base, states)
+        states[seen] = digest(base, *(space.content(path) for path in sorted(seen.own_files)), *there)
+    return states[seen]
 
 
 def _there(folder: str, names: Collection[str]) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from threading import Lock
 from weakref import WeakValueDictionary
 
 from devfix.sources.digest import digest
@@ -69,13 +70,15 @@ _known: WeakValueDictionary[object, Dependencies] = WeakValueDictionary()
 _name_sets: WeakValueDictionary[frozenset[str], frozenset[str]] = WeakValueDictionary()
 _bases: list[Dependencies] = []  # the last used one is the last
 _last: list[tuple[frozenset[str], Names]] = []  # the last large ones without a base: at most one
+_lock = Lock()  # of both: an editor's server scans in threads
 
 
 def dependencies(files: Iterable[str] = (), lookups: Mapping[str, Iterable[str]] | None = None) -> Dependencies:
     """Return the dependencies on some files and lookups."""
     read = frozenset(files)
     searched = {folder: frozenset(names) for folder, names in (lookups or {}).items()}
-    base = _base_of(read, searched) if len(read) >= _LARGE else None
+    with _lock:
+        base = _base_of(read, searched) if len(read) >= _LARGE else None
     if base is None:
         return shared(read, searched)
     known = base.lookups

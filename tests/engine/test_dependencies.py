@@ -94,11 +94,13 @@ def test_a_cached_scan_depends_on_its_base(tmp_path, monkeypatch):
 
     def made():
         files, _ = sources.load(["."])
-        space, done = Workspace(files, Settings(root=".")), []
-        told = lambda doing, number, total, path: done.append(path)  # noqa: E731
+        space, done = Workspace(files, Settings(root=".")), set()
+
+        def told(doing, number, total, path):
+            done.add(path)
+
         with Workers(space, 1, progress=told) as workers:
-            found = scan_all(space, entries, workers, cache)
-        return found, {*done}
+            return scan_all(space, entries, workers, cache), done
 
     first, scanned = made()
     bases = [scan.dependencies.base for scan in first if scan.dependencies.base is not None]

@@ -57,22 +57,33 @@ def _names_index(node: ast.expr) -> bool:
     return False
 
 
-def may_be_no_index(tree: SourceTree, index: str) -> bool:
-    """Return whether the file tests an index, or sets it to -1: ``f"cuda:{args.gpu}"`` would name no device then."""
+def may_be_no_index(trees: Iterable[SourceTree], index: str) -> bool:
+    """Return whether a program tests an index, or sets it to -1: ``f"cuda:{args.gpu}"`` would name no device then."""
     name = index.rpartition(".")[2]
-    for node in tree.nodes:
+    for node in (node for tree in dict.fromkeys(trees) for node in tree.nodes):
         match node:
             case ast.Compare(left=left, comparators=[ast.Constant(value=None) | ast.UnaryOp()]):
                 is_test = text_of(left) == index
+            case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[ast.Constant(value=str())]):
+                is_test = text_of(left) == index  # ``args.gpu != "cpu"``
             case ast.Compare(left=left, ops=[ast.Lt() | ast.GtE()], comparators=[ast.Constant(value=0)]):
                 is_test = text_of(left) == index
             case ast.Assign(targets=[target], value=ast.UnaryOp(op=ast.USub())):
                 is_test = text_of(target).rpartition(".")[2] == name
             case ast.Call(keywords=keywords) if is_declared(node) and option_attribute(node) == name:
-                defaults = [keyword.value for keyword in keywords if keyword.arg == "default"]
-                is_test = any(isinstance(each, ast.UnaryOp) for each in defaults)
+                is_test = any(_allows_no_index(keyword) for keyword in keywords)
             case _:
                 is_test = False
         if is_test:
             return True
+    return False
+
+
+def _allows_no_index(keyword: ast.keyword) -> bool:
+    """Return whether an option may be none, by its default, ``-1``, or by its choices, ``[0, 1, "cpu"]``."""
+    match keyword:
+        case ast.keyword(arg="default", value=ast.UnaryOp()):
+            return True
+        case ast.keyword(arg="choices", value=ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items)):
+            return any(isinstance(item, ast.Constant) and item.value == "cpu" for item in items)
     return False

@@ -172,11 +172,12 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     is_index = value is not None and any(map(is_number, alternatives(value)))
     if is_index and loading.uses and loading.uses[0].kind == "moved":
         return '"cpu"', ""  # the program may select this device on some machines only
-    is_unusable = device is not None and is_index and may_be_no_index(point.tree, device)
+    trees = (point.tree, *observations.trees)
+    is_unusable = device is not None and is_index and may_be_no_index(trees, device)
     if device is not None and not is_unusable:
         if is_index:
             return f'f"cuda:{{{device}}}"', ""
-        is_open = may_be_index((point.tree, *observations.trees), device)
+        is_open = may_be_index(trees, device)
         return (f"torch.device({device})" if is_open and "torch" in visible(point, point.call_frame) else device), ""
     if any(use.kind in ("tensor", "object") and use.on_accelerator for use in loading.uses):
         modules = module_names(point, point.call_frame, _modules_on_accelerator(loading))

@@ -188,7 +188,7 @@ class AbstractInterpreter:
         if known is not None:
             return known
         seen: set[str] = set()  # modules may import everything from each other
-        pending = [module]
+        pending, libraries = [module], list[str]()
         while pending:
             current = pending.pop(0)
             if current.path in seen:
@@ -201,7 +201,8 @@ class AbstractInterpreter:
             if found is not None:
                 return found
             pending = [*(current.stars if not name.startswith("_") else ()), *pending]
-        return None
+            libraries += current.star_libraries
+        return imports.name_of_library(libraries, name)
 
     def bind(self, name: str, value: Value) -> None:
         """Bind a name in the scope that declares it, with respect to ``global`` and ``nonlocal``."""

@@ -49,6 +49,7 @@ class PythonModule:
         evaluated: the values of names that it has imported from other modules, as far as they were used;
             ``None`` while they are evaluated.
         stars: modules of ``from … import *``.
+        star_libraries: names of the packages outside the project of which it imports everything, latest first.
         runtime: settings of PyTorch after the import; ``None`` before.
 
     """
@@ -61,6 +62,7 @@ class PythonModule:
     done: set[int] = field(default_factory=set)
     evaluated: dict[ImportedName, Value | None] = field(default_factory=dict)
     stars: list[PythonModule] = field(default_factory=list)
+    star_libraries: list[str] = field(default_factory=list)
     runtime: Runtime | None = None
 
 

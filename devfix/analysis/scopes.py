@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.device_parsing import names_device, parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State
@@ -71,10 +71,9 @@ def is_device(name: str, value: Value) -> bool:
         if isinstance(option, DeviceValue):
             found |= option.device == ACCELERATOR
         elif isinstance(option, Const) and isinstance(option.value, str):
-            device = parse_device(option.value)
-            if device is None:
+            if not names_device(option.value):
                 return False
-            found |= device == ACCELERATOR
+            found |= parse_device(option.value) == ACCELERATOR
         elif isinstance(option, Number) and name.split(".")[-1].lower() in _INDICES:
             found = True  # an index is a device, too
         elif isinstance(option, (Text, Number)) or option != Const(None):

@@ -243,3 +243,35 @@ def test_a_file_is_not_read_for_names_that_are_not_used():
     facts_of(files, opened)
 
     assert opened == {"train.py", "pkg/__init__.py", "pkg/a.py"}
+
+
+STARS = {
+    "losses.py": "from torch import nn\n",
+    "reexported.py": "from monai.losses import *\n",
+    "mine.py": "from torch import nn\n\nclass DiceLoss(nn.Linear):\n    pass\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("imports", "made", "count"),
+    [
+        ("from monai.losses import *", "DiceLoss", 0),
+        ("from monai.losses import *\nfrom torch.nn import *", "DiceLoss", 0),
+        ("from losses import *\nfrom monai.losses import *", "DiceLoss", 0),
+        ("from reexported import *", "DiceLoss", 0),
+        ("from monai.losses import *\nfrom mine import *", "DiceLoss", 1),
+        ("from torch.nn import *", "Linear", 1),
+    ],
+)
+def test_a_star_import_of_a_package_binds_the_names_that_the_stubs_know(imports, made, count):
+    net = "class Net(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    net += f"        self.part = {made}(3, 3)\n\n    def forward(self, x):\n        return self.part(x)\n"
+    program = f"import torch\n{imports}\n{net}Net()(torch.ones(3).cuda())\nDEVICE = 'cpu'\n"
+
+    assert len(facts_of({"train.py": program, **STARS}).mismatches) == count
+
+
+def test_a_star_import_of_a_package_leaves_the_built_in_names(analyse):
+    program = "from torch import *\nfor i in range(3):\n    x = ones(3)\n    [x, x][i] + ones(3).cuda()\n"
+
+    assert len(analyse(program).mismatches) == 1

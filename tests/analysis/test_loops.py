@@ -65,10 +65,36 @@ def test_what_fails_in_a_later_round_is_seen(met, program):
         ),
         pytest.param("for i in f():\n    if g():\n        a = torch.ones(3)\n    a = x\n    x + a", id="on-one-path"),
         pytest.param("while True:\n    x + a\n    if f():\n        break\nx + a", id="endless"),
+        pytest.param(
+            "a = torch.ones(3)\nfor i in range(f()):\n    if i == 0:\n        a = x\n    else:\n        a = x + a",
+            id="first-round",
+        ),
+        pytest.param(
+            "a = torch.ones(3)\nfor i, y in enumerate(f()):\n    if i > 0:\n        x + a\n    a = x", id="enumerated"
+        ),
+        pytest.param(
+            "a = torch.ones(3)\nfor i in range(1, f()):\n    a = x + a if i != 1 else x", id="counted-from-one"
+        ),
     ],
 )
 def test_what_holds_in_every_round_is_no_mismatch(met, program):
     assert met(f"x = a = {ON}\n{program}") == []
+
+
+@pytest.mark.parametrize("test", ["i == 0", "i != 0", "not i", "i == 1"])
+@pytest.mark.parametrize("depth", [0, 4])
+def test_rounds_after_the_first_are_seen(met, test, depth):
+    outer = "".join(f"{'    ' * i}for j{i} in f():\n" for i in range(depth))
+    inner = f"for i in range(f()):\n    if {test}:\n        pass\n    else:\n        x + a\n"
+    loops = outer + textwrap.indent(inner, "    " * depth)
+
+    assert met(f"x = {ON}\na = torch.ones(3)\n{loops}") == ["x + a"]
+
+
+def test_a_loop_that_leaves_in_its_first_round_has_others(met):
+    program = "for i in range(f()):\n    if i == 0:\n        raise ValueError\n    x + a\n"
+
+    assert met(f"x = {ON}\na = torch.ones(3)\n{program}") == ["x + a"]
 
 
 def test_a_loop_may_end_behind_each_round_of_a_cycle(place):

@@ -62,3 +62,19 @@ def test_a_result_comes_from_the_arguments_of_its_own_call(analyse):
     (mismatch,) = observations.mismatches
     (origin,) = mismatch.cpu[0].origins
     assert text_of(observations.sources[origin.site_id].point.node) == "torch.zeros(3)"
+
+
+def test_names_tell_few_contexts_apart(analyse):
+    text = f"def f(name, x):\n{LONG}    return x + 1\n" + "y = torch.ones(3).cuda()\n"
+    observations = analyse(text + "".join(f"y = f('n{i}', y)\n" for i in range(10 * CALLS)) + "y + torch.ones(3)\n")
+
+    assert observations.is_complete
+    assert len(observations.mismatches) == 1
+
+
+def test_devices_tell_contexts_apart_after_many_names(analyse):
+    text = f"def f(name, x, y):\n{LONG}    return x + 1\n" + "x, y = torch.ones(3), torch.ones(3).cuda()\n"
+    names = "".join(f"f('n{i}', y, x)\n" for i in range(CALLS))
+    observations = analyse(text + names + "z = f('last', x, y)\nz + torch.ones(3)\n")
+
+    assert observations.mismatches == []

@@ -119,14 +119,18 @@ print(model(torch.ones(3).cuda(args.gpu)), best)
 
 @pytest.mark.parametrize(
     ("guard", "target"),
-    [("if args.gpu is not None:", '"cpu"'), ("if True:", 'f"cuda:{args.gpu}"')],
-    ids=["maybe-none", "number"],
+    [
+        ("if args.gpu is not None:", '"cpu"'),
+        ('if args.gpu != "cpu":', '"cpu"'),
+        ("if True:", 'f"cuda:{args.gpu}"'),
+    ],
+    ids=["maybe-none", "maybe-cpu", "number"],
 )
 def test_an_index_that_may_be_none_names_no_device(repair, guard, target):
     assert f'torch.load("model.pt", map_location={target})' in repair(CODE, INDEX.replace("GUARD", guard))
 
 
-@pytest.mark.parametrize("index", ["default=0", "default=-1"])
+@pytest.mark.parametrize("index", ["default=0", "default=-1", "default=0, choices=[0, 1, 'cpu']"])
 def test_a_model_is_not_loaded_to_an_index_that_may_be_none_of_an_accelerator(repair, index):
     program = INDEX.replace("default=None", index).replace("GUARD", "if True:")
     program = (
@@ -250,3 +254,23 @@ model = torch.load("model.pt")
 model.eval()
 """
     assert (f"map_location=args.{option}" in repair(CODE, program)) is is_device
+
+
+def test_what_a_trainer_calls_the_accelerator_is_no_device(repair):
+    program = """
+import sys
+
+import torch
+from lightning import Trainer
+from torch import nn
+
+device = sys.argv[1]
+accelerator = "gpu" if device == "cuda:0" else "cpu"
+trainer = Trainer(accelerator=accelerator)
+state = torch.load("model.pt")
+torch.save({**state, "state_dict": {}}, "reduced.pt")
+model = nn.Linear(3, 3).to("cuda")
+model.load_state_dict(torch.load("weights.pt"))
+"""
+
+    assert "map_location=accelerator" not in repair(CODE, program)

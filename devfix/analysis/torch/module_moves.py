@@ -136,8 +136,8 @@ def _writes_data(node: ast.AST) -> bool:
 
 def forget_device(interp: Interpreter, pointer: Pointer) -> None:
     """Make the device of weights on the CPU, and the mode, unknown, after code that cannot be read gets the module."""
-    forget_mode(interp, pointer)
     for _, part in named_modules(interp, pointer):
+        interp.now.set_mode(part, None)
         obj = interp.heap_object(part)
         if CPU in obj.devices:
             interp.now.update(part, devices=frozenset({UNKNOWN_DEVICE}))

@@ -45,12 +45,14 @@ def named_children(interp: Interpreter, obj: Module) -> Iterator[tuple[str, Poin
 
 def named_modules(interp: Interpreter, pointer: Pointer, path: str = "") -> Iterator[tuple[str, Pointer]]:
     """Yield a module and all modules below it with their dotted paths, as ``Module.named_modules()`` does."""
+    if module_at(interp, pointer) is None:
+        return
     seen = set[int]()
     pending: list[tuple[str, Iterator[tuple[str, Pointer]]]] = [("", iter([(path, pointer)]))]
     while pending:
         prefix, parts = pending[-1]
         for name, part in parts:
-            if part.id not in seen and module_at(interp, part) is not None:
+            if part.id not in seen:
                 seen.add(part.id)
                 full = prefix + name
                 yield full, part

@@ -30,7 +30,7 @@ from devfix.analysis.stdlib import argparse_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
-from devfix.analysis.transfer.summaries import Summary, places_of
+from devfix.analysis.transfer.summaries import Summary
 from devfix.models.flags import asks_for_accelerator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
@@ -160,7 +160,7 @@ def call_function(
         interp.called[function.node] = function.module.path
     summary: Summary = interp.summaries.setdefault(function.node, Summary())
     passed = [*args, *keywords.values()]
-    places = places_of(interp, passed) if summary.is_large else None
+    places = summary.places(interp, passed)
     if summary.is_settled(places):
         return summary.apply(interp, places, passed)
     activation = Activation(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Const, ImportedName, Union, Value, alternatives, join
+from devfix.analysis.domain.values import Const, External, ImportedName, Union, Value, alternatives, join
 from devfix.analysis.transfer import attributes
+from devfix.models.index import lookup
 from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.runtime import Runtime
     from devfix.analysis.program import PythonModule
 
-__all__ = ["evaluate_name", "start", "used"]
+__all__ = ["evaluate_name", "name_of_library", "start", "used"]
 
 MAX_EAGER_MODULES = 16  # decorators fill registries; in modules beyond this number, only used names are evaluated
 
@@ -91,6 +93,16 @@ def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
     waiting = module.waiting.pop(name, None)
     if waiting:
         _run(interp, module, waiting)
+
+
+def name_of_library(libraries: Sequence[str], name: str) -> External | None:
+    """Return what a name is that a module imports with everything else of some packages, if the stubs know it there."""
+    if name.startswith("_") or hasattr(builtins, name):
+        return None
+    # Of several packages, a wildcard may describe a name that the package does not have.
+    models = [model for library in libraries if (model := lookup(f"{library}.{name}")) is not None]
+    named = [model for model in models if model.key == model.name or len(libraries) == 1]
+    return External(named[0].name) if named else None
 
 
 def used(interp: Interpreter, value: Value | None) -> Value | None:

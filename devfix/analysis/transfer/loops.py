@@ -13,7 +13,7 @@ from devfix.analysis.domain.objects import HeapObject, module_at
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Pointer, TupleValue, Union, Value, alternatives, join
+from devfix.analysis.domain.values import Const, Pointer, TupleValue, Union, Value, alternatives, join
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.node_caches import node_cache
@@ -44,7 +44,10 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
             elements = _separate_modules(interp, representative)
         if representative is not None and not elements:
             made = _objects_in(interp, representative, start)
-            _repeat(interp, stmt, loop, partial(_iterate, interp, stmt, representative, loop, made))
+            iterate = partial(_iterate, interp, stmt, representative, loop, made)
+            opening = _opening(stmt, representative)
+            first = iterate if opening is None else partial(_iterate, interp, stmt, opening, loop, made)
+            _repeat(interp, stmt, loop, iterate, first)
         for value in elements:
             if interp.alive:
                 _iterate(interp, stmt, value, loop)
@@ -101,6 +104,43 @@ def _iterate(
     return True
 
 
+def _opening(stmt: ast.For | ast.AsyncFor, representative: Value) -> Value | None:
+    """Return the element of the first round, if the body asks whether it is the first: ``if i == 0``."""
+    match stmt:
+        case ast.For(target=ast.Name(id=counter), iter=ast.Call(func=ast.Name(id="range"), args=args)):
+            start = args[0] if len(args) > 1 else None
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=counter), _]),
+            iter=ast.Call(func=ast.Name(id="enumerate"), args=args, keywords=given),
+        ):
+            start = next((each.value for each in given), args[1] if len(args) > 1 else None)
+        case _:
+            return None
+    number = 0 if start is None else start.value if isinstance(start, ast.Constant) else None
+    if not isinstance(number, int) or not _asks_whether(stmt, counter, number):
+        return None
+    if isinstance(stmt.target, ast.Name):
+        return Const(number)
+    if isinstance(representative, TupleValue) and len(representative.items) == 2:
+        return TupleValue((Const(number), representative.items[1]))
+    return None
+
+
+@node_cache(4096)
+def _asks_whether(stmt: ast.For, counter: str, number: int) -> bool:
+    """Return whether the body of a loop compares its counter to a number."""
+    for node in (node for inner in stmt.body for node in walk(inner)):
+        match node:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=value)]):
+                if name == counter and value == number and type(value) is int:
+                    return True
+            case ast.If(test=test) | ast.IfExp(test=test):
+                plain = test.operand if isinstance(test, ast.UnaryOp) else test
+                if number == 0 and isinstance(plain, ast.Name) and plain.id == counter:
+                    return True
+    return False
+
+
 def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
     """Return the alternatives of an element if there are modules among them, else an empty list.
 
@@ -119,7 +159,8 @@ def _separate_modules(interp: Interpreter, element: Value) -> list[Value]:
 def while_loop(interp: Interpreter, stmt: ast.While) -> None:
     """Execute a ``while``; one that starts with a false condition is left out."""
     with _entered(interp) as loop:
-        _repeat(interp, stmt, loop, partial(_test_and_iterate, interp, stmt, loop))
+        iterate = partial(_test_and_iterate, interp, stmt, loop)
+        _repeat(interp, stmt, loop, iterate, iterate)
         if _is_endless(stmt) and loop.breaks:
             interp.state = None
     _leave(interp, stmt.orelse, loop)
@@ -160,9 +201,15 @@ def _entered(interp: Interpreter) -> Iterator[Loop]:
 
 
 def _repeat(
-    interp: Interpreter, stmt: ast.For | ast.AsyncFor | ast.While, loop: Loop, iterate: Callable[[], bool]
+    interp: Interpreter,
+    stmt: ast.For | ast.AsyncFor | ast.While,
+    loop: Loop,
+    iterate: Callable[[], bool],
+    first: Callable[[], bool],
 ) -> None:
     """Execute rounds of a loop until one brings nothing new; ``iterate`` returns false if there is no further round.
+
+    Where ``first`` is another function, it executes the first round, and there is a second one.
 
     States at the head of the loop stay apart, so that each round starts with what the one before it left.  Once a state
     is contained in an earlier one, further rounds only repeat what is known.  The loop ends behind any of these rounds,
@@ -171,18 +218,22 @@ def _repeat(
     assert interp.activation is not None
     overwritten = {interp.activation.env: overwritten_names(stmt, interp.activation.node)}
     heads, cost = [interp.now], 0
-    most = MOST_ROUNDS if interp.loop_depth <= MOST_NESTED else 1
+    least = 1 if first is iterate else 2
+    most = MOST_ROUNDS if interp.loop_depth <= MOST_NESTED else least
     while len(heads) <= most and (len(heads) <= PAID_ROUNDS or cost <= interp.spare_steps):
         interp.state, steps = heads[-1].fork(), interp.steps
         with interp.spared() if len(heads) > PAID_ROUNDS else nullcontext():
-            goes_on = iterate()
+            goes_on = (first if len(heads) == 1 else iterate)()
             cost = interp.steps - steps
         if not goes_on or len(heads) == most:
             return
+        if not interp.alive and least > len(heads):
+            first, least = iterate, 1  # whether a round is the first decides less than it seems
+            continue
         if not interp.alive:  # each round returns or raises: what follows is reached if there is none
             interp.state = None if _is_endless(stmt) or _has_elements(stmt) else heads[-1]
             return
-        for index in reversed(range(len(heads))):
+        for index in reversed(range(len(heads) if len(heads) >= least else 0)):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):
                 known = index >= PAID_ROUNDS and brings_nothing_new(interp.now, heads[index], loop.start, {})
                 interp.state = State.join(heads[index:] if known else [*heads[index + 1 :], interp.now])

@@ -18,11 +18,13 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     DeviceValue,
+    External,
     ImportedName,
     Namespace,
     Pointer,
     Tensor,
     Unknown,
+    Value,
     alternatives,
 )
 from devfix.analysis.observations.execution import ExpressionStatement
@@ -43,6 +45,7 @@ from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
+    from devfix.analysis.program import PythonModule
 
 __all__ = ["declared_names", "execute"]
 
@@ -382,10 +385,17 @@ def _import_from(interp: Interpreter, stmt: ast.ImportFrom) -> None:
     base = interp.imported(stmt.module or "", stmt.level)
     for alias in stmt.names:
         if alias.name == "*":
-            if isinstance(base, Namespace) and base.module not in module.stars:
-                module.stars.insert(0, base.module)
+            _import_all(module, base)
             continue
         interp.bind(alias.asname or alias.name, attributes.imported_name(interp, base, alias.name, stmt))
+
+
+def _import_all(module: PythonModule, base: Value) -> None:
+    """Import every name of a module of the project, or of a package outside."""
+    if isinstance(base, Namespace) and base.module not in module.stars:
+        module.stars.insert(0, base.module)
+    elif isinstance(base, External) and base.name not in module.star_libraries:
+        module.star_libraries.insert(0, base.name)
 
 
 def _define(interp: Interpreter, stmt: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -6,7 +6,7 @@ So the cost of a program is bounded per function, and no program is left in part
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
     from devfix.analysis.domain.state import State
 
-__all__ = ["Summary", "places_of"]
+__all__ = ["Summary"]
 
 MOST_STEPS = 1_500  # of a function whose every context is followed
 MOST_CONTEXTS = 2  # of a larger one, with arguments in the same places
+MOST_KINDS = 8  # of contexts of a larger one that are told apart by arguments that are nowhere: flags, names
 MOST_DEPTH = 3  # levels of containers that are told apart
 MOST_PLACED = 32  # objects of one call whose places count
 
@@ -75,6 +76,14 @@ class Summary:
     def is_settled(self, places: object) -> bool:
         """Return whether another context with arguments in these places is not worth its cost."""
         return self.is_large and self.contexts[places] >= MOST_CONTEXTS
+
+    def places(self, interp: Interpreter, arguments: Sequence[Value]) -> object:
+        """Return where the arguments of a call are, if the function is large."""
+        if not self.is_large:
+            return None
+        places = _Places(interp.now, constants=len(self.contexts) <= MOST_KINDS)
+        found = [places.of(argument) for argument in arguments]
+        return tuple(found) if places.constants else tuple([place for place in found if place is not None])
 
     @contextmanager
     def context(self, interp: Interpreter, places: object, start: int) -> Iterator[None]:
@@ -167,40 +176,54 @@ def _renamed(value: Value, renamed: Mapping[Origin, Iterable[Origin]]) -> Value:
     return value
 
 
-def places_of(interp: Interpreter, values: Iterable[Value]) -> object:
-    """Return where the tensors and modules in values are: a key for contexts that need not be told apart."""
-    known: dict[tuple[int, int], object] = {}
-    return tuple([_place(interp.now, value, 0, known) for value in values])
+@dataclass
+class _Places:
+    """Where values are: a key for contexts that need not be told apart.
 
+    Attributes:
+        state: the state of the call.
+        constants: values that are nowhere are told apart, too, by type, and flags and strings by value.
+        known: places of objects, by identifier and depth: some hold each other.
 
-def _place(state: State, value: Value, depth: int, known: dict[tuple[int, int], object]) -> object:
-    """Return where a value is; ``known`` are the places of objects, by identifier and depth: some hold each other."""
-    if isinstance(value, Pointer):
-        key = value.id, depth
-        if key not in known and len(known) >= MOST_PLACED:
+    """
+
+    state: State
+    constants: bool
+    known: dict[tuple[int, int], object] = field(default_factory=dict)
+
+    def of(self, value: Value, depth: int = 0) -> object:
+        """Return where a value is; ``None`` if it is nowhere, and constants are not told apart."""
+        if isinstance(value, Pointer):
+            key = value.id, depth
+            if key not in self.known and len(self.known) >= MOST_PLACED:
+                return Pointer
+            if key not in self.known:
+                self.known[key] = self._of_object(value, depth)
+            return self.known[key]
+        if isinstance(value, (Tensor, DeviceValue)):
+            return type(value), value.device
+        if isinstance(value, Union):
+            return self._of_all(value.alternatives, frozenset, depth)
+        if isinstance(value, TupleValue) and depth < MOST_DEPTH:
+            return self._of_all(value.items, tuple, depth + 1)
+        if not self.constants:
+            return None
+        if isinstance(value, Const) and (value.value is None or isinstance(value.value, (bool, str))):
+            return repr(value.value)
+        return type(value)
+
+    def _of_all(self, values: Iterable[Value], kind: Callable[[list[object]], object], depth: int) -> object:
+        found = [self.of(value, depth) for value in values]
+        return kind(found) if self.constants or found.count(None) < len(found) else None
+
+    def _of_object(self, pointer: Pointer, depth: int) -> object:
+        obj = self.state.heap_object(pointer)
+        if isinstance(obj, Module):
+            return frozenset(_devices_of_weights(self.state, pointer))
+        if depth >= MOST_DEPTH:
             return Pointer
-        if key not in known:
-            known[key] = _place_of_object(state, value, depth, known)
-        return known[key]
-    if isinstance(value, (Tensor, DeviceValue)):
-        return type(value), value.device
-    if isinstance(value, Const) and (value.value is None or isinstance(value.value, (bool, str))):
-        return repr(value.value)
-    if isinstance(value, Union):
-        return frozenset([_place(state, item, depth, known) for item in value.alternatives])
-    if isinstance(value, TupleValue) and depth < MOST_DEPTH:
-        return tuple([_place(state, item, depth + 1, known) for item in value.items])
-    return type(value)
-
-
-def _place_of_object(state: State, pointer: Pointer, depth: int, known: dict[tuple[int, int], object]) -> object:
-    obj = state.heap_object(pointer)
-    if isinstance(obj, Module):
-        return frozenset(_devices_of_weights(state, pointer))
-    if depth >= MOST_DEPTH:
-        return Pointer
-    inner = frozenset([_place(state, item, depth + 1, known) for item in obj.contents])
-    return type(obj), obj.devices, inner
+        inner = self._of_all(obj.contents, frozenset, depth + 1)
+        return (type(obj), obj.devices, inner) if self.constants or obj.devices or inner is not None else None
 
 
 def _devices_of_weights(state: State, pointer: Pointer) -> set[Device]:

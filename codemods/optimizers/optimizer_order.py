@@ -59,7 +59,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
-from devfix.fixes.insertion_point import all_live, enclosing
+from devfix.fixes.insertion_point import all_live, enclosing, on_other_branches
 from devfix.fixes.modules.parameter_copies import early_copies
 from devfix.fixes.move_style import move_of
 from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
@@ -86,6 +86,8 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per construction, for its most severe hazard."""
     grouped: dict[tuple[object, ...], OptimizerHazard] = {}
     for hazard in (*observations.hazards, *early_copies(observations)):
+        if hazard.loaded is not None and on_other_branches(hazard.loaded, hazard.late):
+            continue
         known = grouped.get(hazard.built.key)
         if known is None or _BY_SEVERITY.index(hazard.kind) < _BY_SEVERITY.index(known.kind):
             grouped[hazard.built.key] = hazard

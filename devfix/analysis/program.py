@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.records import dataclass
+from devfix.analysis.import_folders import added_folders, path_modules
 from devfix.syntax.tree import SourceTree
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ Lookups = dict[str, set[str]]
 WHOLE = ""  # in place of a name: all names in the folder
 
 
-# Folders that scripts add to ``sys.path``.
+# Folders that scripts, or those who start them, often add to ``sys.path``.
 _SOURCE_FOLDERS = ("src", "lib", "libs", "site-packages", "third_party", "vendor", "external")
 
 # Modules that a file of the same name in a package does not hide: ``import torch`` beside ``utils/torch.py``.  ``test``
@@ -84,8 +85,9 @@ def merge_lookups(into: Lookups, other: Lookups) -> None:
 class Program:
     """The project files that one entry script imports.
 
-    Imports are resolved in the script's folder, in its parent folders up to ``root`` (scripts are often started from
-    there), and in their source folders such as ``src``.  Every other module is external.
+    Imports are resolved in the script's folder, in those that it adds to ``sys.path``, in its parent folders up to
+    ``root`` (scripts are often started from there), and in their source folders such as ``src``.  Every other module is
+    external.
 
     Attributes:
         roots: the folders in which imports are resolved.
@@ -140,9 +142,34 @@ class Program:
             folder = os.path.dirname(folder)
             roots.append(folder)
         return [
-            *roots,
+            roots[0],
+            *self._added_by(path, roots),
+            *roots[1:],
             *(os.path.join(root, name) for root in roots for name in _SOURCE_FOLDERS if self.has(root, name)),
         ]
+
+    def _added_by(self, path: str, roots: list[str]) -> list[str]:
+        """Return the folders of the project that a script, or a module that it imports for that, adds to the path."""
+        text = self._read(path)
+        if text is None:
+            return []
+        files = {os.path.abspath(path): text}
+        for name in path_modules(text):
+            if self.has(roots[0], name + ".py"):
+                file = os.path.join(roots[0], name + ".py")
+                files[file] = self._read(file) or ""
+        named = (folder for file, source in files.items() for folder in added_folders(source, file))
+        found = (self._started_from(roots, folder) for folder in named)
+        return [each for each in dict.fromkeys(found) if each is not None and each not in roots]
+
+    def _started_from(self, roots: list[str], folder: str) -> str | None:
+        """Return a folder of the project that a program names: from where it starts, if the name is relative."""
+        for root in roots:
+            full = os.path.normpath(os.path.join(root, folder))
+            is_inside = os.path.join(full, "").startswith(os.path.join(self._root, ""))
+            if is_inside and (full == self._root or (self.has(*os.path.split(full)) and os.path.isdir(full))):
+                return full
+        return None
 
     def _holding(self, roots: Iterable[str], first: str) -> list[str]:
         return [root for root in roots if self._holds(root, first)]

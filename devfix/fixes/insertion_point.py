@@ -17,6 +17,7 @@ __all__ = [
     "headers",
     "hoisted",
     "inside_module",
+    "on_other_branches",
     "read_expression",
     "same_function",
 ]
@@ -51,6 +52,28 @@ def enclosing(tree: SourceTree, statement: ast.stmt, kinds: tuple[type[ast.AST],
         if isinstance(parent, kinds) and isinstance(parent, ast.stmt):
             found.append(parent)
     return found
+
+
+def on_other_branches(one: ProgramPoint, two: ProgramPoint) -> bool:
+    """Return whether two points of one call of a function lie in branches of a condition of which only one runs."""
+    frames = one.call_frame, two.call_frame
+    if frames[0].activation is not frames[1].activation:
+        return False
+    sides = [_sides(frame) for frame in frames]
+    return any(sides[1].get(condition, side) is not side for condition, side in sides[0].items())
+
+
+def _sides(frame: CallFrame) -> dict[ast.If, bool]:
+    """Return which side of each condition around a frame's statement it is on; those of loops may run in turns."""
+    sides: dict[ast.If, bool] = {}
+    inner: ast.AST = frame.stmt
+    for parent in enclosing(frame.tree, frame.stmt, (ast.stmt,)):
+        if isinstance(parent, _LOOPS):
+            sides.clear()
+        elif isinstance(parent, ast.If):
+            sides[parent] = inner in parent.body
+        inner = parent
+    return sides
 
 
 def hoisted(tree: SourceTree, statement: ast.stmt, used: ast.stmt | None) -> ast.stmt:

@@ -161,3 +161,12 @@ def test_the_options_of_a_run_are_numbers(met):
         nn.Parameter(torch.ones(3) * state["args"].scale)
         nn.Parameter(torch.ones(3) * state["scale"])
     """) == ['nn.Parameter(torch.ones(3) * state["scale"])']
+
+
+def test_an_entry_of_a_checkpoint_that_runs_a_backward_pass_is_no_tensor(analyse):
+    program = "state = torch.load('a.pt', map_location='cpu')\nscaler = state['loss_scaler']\n"
+    observations = analyse(
+        program + "loss = nn.Linear(3, 3).cuda()(torch.ones(3).cuda()).sum()\nscaler.backward(loss)\n"
+    )
+
+    assert observations.mismatches == []

@@ -820,3 +820,30 @@ for part in net:
 """
     assert met(program) == []
     assert met(program.replace("net.cuda()", "pass")) != []
+
+
+@pytest.mark.parametrize("method", ["predict", "normalize_targets", "evaluate", "accuracy"])
+def test_what_a_model_of_another_library_predicts_may_be_anywhere(analyse, method):
+    program = "from zoo import load\nmodel = load().cuda().eval()\nx = torch.ones(3)\n"
+    observations = analyse(program + f"y = model.{method}(x)\ny.points[0].numpy()\nmodel(x)\n")
+
+    assert len(observations.mismatches) == 1
+    assert not observations.host_accesses
+
+
+@pytest.mark.parametrize("made", ["net", "copy.deepcopy(net)"])
+def test_a_part_of_another_library_moves_with_the_model_that_holds_it(met, made):
+    program = f"""
+import copy
+from zoo import Head, Net
+
+net = Net.from_pretrained("b0")
+net.head = Head(width=3)
+model = {made}
+model.requires_grad_(False)
+model.to("cuda")
+list(model.head.parameters())
+model(torch.ones(3).cuda())
+model.head(torch.ones(3))
+"""
+    assert met(program) == ["model.head(torch.ones(3))"]

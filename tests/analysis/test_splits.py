@@ -176,3 +176,13 @@ def test_a_module_or_none_tells_how_it_was_chosen(met, moved):
 )
 def test_a_module_that_one_path_leaves_is_found(met, moved):
     assert met("from settings import args\n" + CHOSEN % moved)
+
+
+@pytest.mark.parametrize("copied", ["copy.deepcopy(self.model)", "copy.deepcopy([self.model])[0]"])
+def test_a_copy_takes_the_side_of_its_original(met, copied):
+    start = f"{MOVED}\n        self.best = {copied}"
+    agrees = SETUP % (start, f"if self.wide: {BOTH}\n        self.best(x) + y")
+    differs = SETUP % (start, "if self.wide: self.best(x.cuda()) + y")
+
+    assert met("import copy\n" + agrees + START) == []
+    assert met("import copy\n" + differs + START) == ["if self.wide: self.best(x.cuda()) + y"]

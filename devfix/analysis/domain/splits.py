@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.records import dataclass, replace
-from devfix.analysis.domain.values import Pointer, Tensor, Union, Value, alternatives
+from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Union, Value, alternatives, join
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.state import State
 
-__all__ = ["Split", "Splits", "add_splits", "take_side", "take_side_of_value"]
+__all__ = ["Split", "Splits", "add_splits", "copy_sides", "take_side", "take_side_of_value"]
 
 _MOST_CONDITIONS = 24  # that a state remembers
 _MOST_JOINS = 12  # that it remembers for one of them
@@ -85,6 +85,40 @@ def take_side_of_value(state: State, value: Value, excluded: frozenset[Value]) -
                         _take_side(state, split, 0 if is_possible[0] else 1)
                         return side
     return None
+
+
+def copy_sides(state: State, copies: Mapping[int, Pointer]) -> None:
+    """Let the copies of objects take back what their originals take back; ``copies`` are by identifier of these."""
+    for key, known in state.splits.items():
+        if any(not copies.keys().isdisjoint(split.objects) for split, _ in known):
+            state.splits = {
+                **state.splits,
+                key: tuple((_with_copies(state, split, copies), first_holds) for split, first_holds in known),
+            }
+
+
+def _with_copies(state: State, split: Split, copies: Mapping[int, Pointer]) -> Split:
+    made = {}
+    for identifier, versions in split.objects.items():
+        copied = copies.get(identifier)
+        if copied is not None:
+            one, two, joined = (obj.transformed(lambda _, item: _copied(item, copies)) for obj in versions)
+            is_joined = state.heap.get(identifier) is versions[2]
+            present = state.heap.get(copied.id)
+            made[copied.id] = one, two, present if is_joined and present is not None else joined
+    return replace(split, objects={**split.objects, **made}) if made else split
+
+
+def _copied(value: Value, copies: Mapping[int, Pointer]) -> Value:
+    """Return a value of a copy: with the copies of what it points to."""
+    match value:
+        case Pointer(identifier):
+            return copies.get(identifier, value)
+        case Union(items):
+            return join(_copied(item, copies) for item in items)
+        case TupleValue(items):
+            return TupleValue(tuple(_copied(item, copies) for item in items))
+    return value
 
 
 def _take_side(state: State, split: Split, side: int) -> None:

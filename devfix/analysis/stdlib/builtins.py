@@ -10,6 +10,7 @@ from devfix.analysis.domain.classes import is_named_tuple
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.objects import Mapping, Module, object_at
 from devfix.analysis.domain.records import replace
+from devfix.analysis.domain.splits import copy_sides
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     NONE,
@@ -270,11 +271,18 @@ def _exit(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     raise Unreachable
 
 
-def deep_copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int, Pointer] | None = None) -> Value:
+def deep_copy(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     """``copy.deepcopy``: copy an object with its contents; devices remain."""
-    copies = {} if copies is None else copies
+    copies: dict[int, Pointer] = {}
+    copied = _copy(interp, value, node, copies)
+    copy_sides(interp.now, copies)
+    return copied
+
+
+def _copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int, Pointer]) -> Value:
+    """Copy an object; ``copies`` are those made so far, by identifier of the original."""
     if isinstance(value, Union):
-        return join(deep_copy(interp, option, node, copies) for option in value.alternatives)
+        return join(_copy(interp, option, node, copies) for option in value.alternatives)
     if not isinstance(value, Pointer):
         return value
     if value.id not in copies:
@@ -282,7 +290,7 @@ def deep_copy(interp: Interpreter, value: Value, node: ast.AST, copies: dict[int
         allocated_at = interp.point(node) if isinstance(obj, Module) else obj.allocated_at
         copy = replace(obj, allocated_at=allocated_at)
         copies[value.id] = interp.new(copy)
-        copied = copy.transformed(lambda _, item: deep_copy(interp, item, node, copies))
+        copied = copy.transformed(lambda _, item: _copy(interp, item, node, copies))
         interp.now.write(copies[value.id].id, copied)
     return copies[value.id]
 

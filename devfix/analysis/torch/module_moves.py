@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
-from devfix.analysis.domain.objects import Container, HeapObject, module_at, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -27,6 +27,7 @@ from devfix.analysis.torch.modules import is_registered
 from devfix.syntax.tree import text_of, walk
 
 if TYPE_CHECKING:
+    from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
 __all__ = [
@@ -49,7 +50,7 @@ def move(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -
     optimizers.note_move(interp, moved, device, point)
     for part in moved:
         custom = _has_own_move(interp, interp.heap_object(part))
-        interp.now.write(part.id, replace(_moved(interp, part, device, custom), last_moved_at=point))
+        interp.now.write(part.id, _moved(interp, part, device, custom, point))
 
 
 def place(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) -> None:
@@ -57,23 +58,26 @@ def place(interp: Interpreter, pointer: Pointer, device: Device, node: ast.AST) 
     point = interp.point(node)
     forget_mode(interp, pointer)
     for _, part in list(named_modules(interp, pointer)):
-        interp.now.write(part.id, _moved(interp, part, device, custom=False))
-        interp.now.update(part, last_moved_at=point, attached_at=None)
+        interp.now.write(part.id, replace(_moved(interp, part, device, False, point), attached_at=None))
 
 
-def _moved(interp: Interpreter, part: Pointer, device: Device, custom: bool) -> HeapObject:
+def _moved(interp: Interpreter, part: Pointer, device: Device, custom: bool, point: ProgramPoint) -> Module:
     """Return a module on a device, without what is below it."""
-    obj = interp.heap_object(part)
+    obj = module_at(interp, part)
+    assert obj is not None
     fields = {name: moved_field(value, device, custom) for name, value in obj.fields.items()}
     for value in fields.values():
         for option in alternatives(value):
-            _move_items(interp, option, device, custom)
+            _move_held(interp, option, device, custom, point)
     rest = None if obj.default_item is None else moved_field(obj.default_item, device, custom)
-    return replace(obj, fields=fields, default_item=rest, devices=frozenset({device}))
+    return replace(obj, fields=fields, default_item=rest, devices=frozenset({device}), last_moved_at=point)
 
 
-def _move_items(interp: Interpreter, value: Value, device: Device, custom: bool) -> None:
-    """Move what a plain container of a module holds: the module's parameters, which it has registered, too."""
+def _move_held(interp: Interpreter, value: Value, device: Device, custom: bool, point: ProgramPoint) -> None:
+    """Move what a module holds besides modules: an object of an unknown class, and parameters in a plain container."""
+    made = object_at(interp, value, Opaque)
+    if made is not None and made.constructed and isinstance(value, Pointer):
+        interp.now.update(value, devices=frozenset({device}), last_moved_at=point)  # if it is a module, too
     items = object_at(interp, value, Container)
     if items is not None and isinstance(value, Pointer):
         moved = items.transformed(lambda _, item: moved_field(item, device, custom))

@@ -43,8 +43,12 @@ _SIZES = frozenset(
 _PARAMETERS = re.compile(r"(?:weight|bias)(?:_(?:ih|hh)(?:_l\d+(?:_reverse)?)?)?")
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
-# and those that compute nothing with weights
-_MAKERS = ("add_", "apply_", "build_", "create_", "log_", "make_", "prepare_", "register_", "save_", "search")
+# and those that compute nothing with weights, or move and read what they get themselves
+_MAKERS = tuple(
+    "add_ apply_ build_ create_ log_ make_ prepare_ register_ save_ search "
+    "accuracy denormalize evaluate normalize plot post_process postprocess pre_process predict preprocess validate "
+    "visualize".split()
+)
 _PLAIN_NAMES = frozenset(
     "config hparams name cfg args opt dataset datasets vocab tokenizer processor logger trainer".split()
 )  # of an opaque module's attributes that are no modules

@@ -12,6 +12,7 @@ from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
     NONE,
+    UNKNOWN,
     Device,
     DType,
     Keywords,
@@ -60,6 +61,8 @@ def tensor_method(
         tensor = replace(tensor, maybe_container=False, is_certain=True)  # a checkpoint entry with a shape
     if name in _OF_ARRAYS:
         return numpy_.array(node)  # a tensor does not have them
+    if name == "backward" and tensor.maybe_container:
+        return UNKNOWN  # what is loaded has no graph: this is an object of another class, such as a loss scaler
     if name == "copy_" and any(origin.kind == "parameter" for origin in tensor.origins):
         for loaded in checkpoints.loaded_tensors(interp, args[0] if args else NONE):
             checkpoints.note_use(interp, loaded, "module", node, tensor.device == ACCELERATOR)

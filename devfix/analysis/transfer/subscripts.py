@@ -120,6 +120,8 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
             array = numpy_.item(base, key, node)
             if array is not None:
                 return array
+            if _is_length(node, key):
+                return Number()
             return Unknown(f"{symbol}[{name}]".replace("[", ".").replace("]", "") if symbol and name else "")
         case Parameters():
             return iteration.element(interp, base, node)
@@ -134,6 +136,13 @@ def _item(interp: Interpreter, base: Value, key: Value, node: ast.Subscript) -> 
         case External(full):
             return Unknown(f"{full}.{name}" if name else "")
     return UNKNOWN
+
+
+def _is_length(node: ast.Subscript, key: Value) -> bool:
+    """Return whether an item is a length: ``x.shape[0]`` is a number, whatever ``x`` is."""
+    is_key = isinstance(key, Const) and isinstance(key.value, str)
+    is_shape = isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+    return is_shape and not is_key and not isinstance(node.slice, ast.Slice)
 
 
 def _is_opaque_module(interp: Interpreter, value: Value) -> bool:

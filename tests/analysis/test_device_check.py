@@ -290,6 +290,13 @@ def test_rows_without_features_are_a_placeholder(met, size, expected):
     assert met(program) == expected
 
 
+@pytest.mark.parametrize(("default", "count"), [("torch.rand(3)", 0), ("torch.randn((3,))", 0), ("torch.ones(3)", 1)])
+def test_random_numbers_as_a_default_are_a_placeholder(met, default, count):
+    program = f"def add(x, y={default}):\n    return x + y\n\nadd(torch.ones(3).cuda())\n"
+
+    assert len(met(program)) == count
+
+
 @pytest.mark.parametrize(
     ("joined", "is_there"),
     [

@@ -32,6 +32,8 @@ from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch import checkpoints, data_sources, rng
 from devfix.analysis.transfer.device_arguments import device_argument, named_device
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
+from devfix.models.names import RANDOM_FACTORIES
+from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -80,11 +82,14 @@ def _has_no_dimensions(interp: Interpreter, args: list[Value], keywords: Keyword
 def _is_placeholder(interp: Interpreter, args: list[Value], node: ast.Call) -> bool:
     """Return whether a default of a parameter stands for nothing, ``torch.zeros((0, 0, 0))``: code tests its size.
 
-    A vector or matrix without elements is none: programs add to it.
+    A vector or matrix without elements is none: programs add to it.  Random numbers, which are the same in each call,
+    only show the shape: callers pass the values.
     """
     tree = interp.activation.module.tree if interp.activation is not None else None
     if tree is None or not any(isinstance(outer, ast.arguments) for outer in tree.ancestors(node)):
         return False
+    if text_of(node.func).rpartition(".")[2] in RANDOM_FACTORIES:
+        return True
     sizes = args[0].items if len(args) == 1 and isinstance(args[0], TupleValue) else tuple(args)
     return len(sizes) > 2 and all(size == Const(0) for size in sizes)
 

@@ -355,3 +355,29 @@ def test_what_is_made_where_a_sent_tensor_is_has_that_move_for_its_cause(repair,
     assert repair(CODE, text) == text
     fixed = repair("DEV501", text)
     assert fixed == text.replace('"cpu")\ny', "device)\ny")
+
+
+PAIRS = """
+import torch
+import torchtext
+from torch import nn
+
+words = torchtext.vocab.GloVe("6B")
+table = torch.stack([words.get_vecs_by_tokens("a"), words.get_vecs_by_tokens("b")])
+model = nn.Linear(50, 1).cuda()
+pairs = torch.arange(2)
+features = torch.cat([table[pairs], table[pairs]])
+scores = model(features.cuda())
+best = torch.sort(scores.view(-1)).indices
+print(table[pairs[best]])
+"""
+
+
+def test_an_index_is_moved_where_the_tensor_meets_others_on_the_cpu(repair):
+    assert repair("DEV102", PAIRS) == PAIRS.replace("pairs[best]", "pairs[best.cpu()]")
+
+
+def test_the_tensor_is_created_where_its_index_is_if_it_meets_no_others(repair):
+    program = "import torch\n\ntargets = torch.tensor([0, 1]).cuda()\nprint(torch.eye(3)[targets])\n"
+
+    assert "torch.eye(3, device=targets.device)[targets]" in repair("DEV102", program)

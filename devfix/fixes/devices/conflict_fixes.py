@@ -12,6 +12,7 @@ from devfix.analysis.scenarios import device_argument_of, literal_device
 from devfix.analysis.scopes import visible
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS
 from devfix.fixes.devices.conflicting_devices import DeviceConflict
+from devfix.fixes.index_moves import index_on_cpu
 from devfix.fixes.insertion_point import all_live, headers
 from devfix.fixes.move_style import move_of
 from devfix.fixes.value_scope import device_for_tensor
@@ -61,13 +62,8 @@ def move_index(conflict: DeviceConflict) -> Edit | None:
     mismatch = conflict.mismatch
     if mismatch is None or not conflict.was_on_accelerator or not isinstance(mismatch.point.node, ast.Subscript):
         return None
-    indexed, tree = mismatch.point.node, mismatch.point.tree
-    if not isinstance(indexed.ctx, ast.Load):
-        return None  # the written values are elsewhere, not the index
-    is_meant = indexed.value is conflict.call or conflict.is_used_elsewhere
-    if mismatch.operation != "index" or not is_meant or isinstance(indexed.slice, ast.Tuple):
-        return None
-    return AppendCode(tree.path, tree.span(indexed.slice), ".cpu()")
+    is_meant = mismatch.point.node.value is conflict.call or conflict.is_used_elsewhere
+    return index_on_cpu(mismatch) if is_meant else None
 
 
 def _device_expression(observations: Observations, conflict: DeviceConflict) -> str | None:

@@ -10,6 +10,7 @@ from itertools import pairwise
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.fixes.index_moves import index_on_cpu
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.modules.parameter_copies import create_like_parameter
 from devfix.fixes.tensors.companions import move_beside_companion
@@ -142,6 +143,16 @@ def creation_fixes(observations: Observations, group: list[TensorCreation]) -> I
                     f"create {described} on the device" if _creates_on_device(edits) else f"move {described}",
                     tuple(edits),
                 )
+    yield from _index_moves(group)
+
+
+def _index_moves(group: list[TensorCreation]) -> Iterator[Fix]:
+    """Yield the fix that leaves the tensors on the CPU, if an index on the accelerator selects from them."""
+    mismatches = dict.fromkeys(mismatch for creation in group for mismatch, _ in creation.uses)
+    edits = [index_on_cpu(mismatch) for mismatch in mismatches]
+    known = [edit for edit in edits if edit is not None]
+    if known and len(known) == len(edits):
+        yield Fix("move the index to the CPU", tuple(dict.fromkeys(known)))
 
 
 def _creates_on_device(edits: dict[Edit, None]) -> bool:

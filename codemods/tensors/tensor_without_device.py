@@ -35,8 +35,9 @@ print(with_positions(torch.rand(2, 4, device="cuda")))
 Safe. The device is one that the function already uses, or that of a tensor in the same operation. Random tensors are
 still drawn on the CPU and then moved: with `device=` the values would differ, and so would the training.
 `torch.from_numpy` and `torch.FloatTensor` take no `device`, so their result is also moved. A helper function without a
-device is not changed: its result is moved at the call. CPU scalars in arithmetic, and CPU indices of accelerator
-tensors, are allowed and not reported.
+device is not changed: its result is moved at the call. Where an index on the accelerator selects from a tensor that
+must stay with others on the CPU, the index is moved: `pairs[best.cpu()]`. CPU scalars in arithmetic, and CPU indices of
+accelerator tensors, are allowed and not reported.
 
 ## References
 - [Creation of tensors](https://docs.pytorch.org/docs/stable/torch.html#creation-ops)

@@ -12,7 +12,7 @@ __all__ = ["added_folders", "path_modules"]
 
 _MOST_FOLDERS = 16  # of one script
 _MOST_NAMES = 8  # that refer to each other
-_SAME = frozenset({"abspath", "realpath", "normpath", "expanduser", "fspath", "str", "Path", "PurePath", "format"})
+_SAME = frozenset({"abspath", "realpath", "normpath", "expanduser", "fspath", "str", "Path", "PurePath"})
 _SAME_OBJECT = frozenset({"resolve", "absolute", "as_posix", "expanduser", "__str__"})  # methods of ``Path``
 _PATH_MODULES = re.compile(r"^\s*(?:import|from)\s+(\w*path\w*)\b", re.MULTILINE)
 
@@ -22,7 +22,6 @@ def path_modules(text: str) -> list[str]:
     return [name for name in _PATH_MODULES.findall(text) if name not in ("pathlib", "os.path", "path")]
 
 
-@lru_cache(maxsize=512)
 def added_folders(text: str, path: str) -> tuple[str, ...]:
     """Return the folders that a file adds to ``sys.path``; relative ones start in the folder the program starts in.
 
@@ -31,8 +30,11 @@ def added_folders(text: str, path: str) -> tuple[str, ...]:
         path: its absolute path, ``__file__``.
 
     """
-    if "sys.path" not in text and "path.append" not in text:
-        return ()
+    return _added_folders(text, path) if "sys.path" in text or "from sys import" in text else ()
+
+
+@lru_cache(maxsize=128)
+def _added_folders(text: str, path: str) -> tuple[str, ...]:
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
@@ -47,6 +49,7 @@ class _Folders:
     def __init__(self, tree: ast.Module, path: str) -> None:
         self._path = path
         self._nodes = list(ast.walk(tree))
+        self._names = frozenset(name for node in self._nodes for name in _imported_path(node))
         self._bound: dict[str, list[ast.expr]] = {}
         for node in self._nodes:
             match node:
@@ -63,7 +66,7 @@ class _Folders:
         adding = {
             node.name: [each.arg for each in node.args.args]
             for node in self._nodes
-            if isinstance(node, ast.FunctionDef) and any(True for _ in _added(ast.walk(node)))
+            if isinstance(node, ast.FunctionDef) and any(True for _ in _added(ast.walk(node), self._names))
         }
         for node in self._nodes:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in adding:
@@ -72,7 +75,7 @@ class _Folders:
 
     def all(self) -> Iterator[str]:
         """Yield every folder that the file adds."""
-        for added in _added(self._nodes):
+        for added in _added(self._nodes, self._names):
             yield from self._values(added, _MOST_NAMES)
 
     def _values(self, node: ast.expr, names: int) -> Iterator[str]:
@@ -125,25 +128,34 @@ class _Folders:
             yield os.path.join(*known) if separator else "".join(known)
 
 
+def _is_path(node: ast.expr, names: frozenset[str]) -> bool:
+    """Return whether an expression is ``sys.path``, or one of its other names."""
+    if isinstance(node, ast.Name):
+        return node.id in names
+    return isinstance(node, ast.Attribute) and node.attr == "path" and getattr(node.value, "id", "") == "sys"
+
+
+def _imported_path(node: ast.AST) -> Iterator[str]:
+    """Yield the names that ``from sys import path`` binds."""
+    if isinstance(node, ast.ImportFrom) and node.module == "sys":
+        yield from (alias.asname or alias.name for alias in node.names if alias.name == "path")
+
+
 def _ancestor(path: str, count: int) -> str:
     for _ in range(count):
         path = os.path.dirname(path)
     return path
 
 
-def _added(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
-    """Yield what calls add to ``sys.path``."""
+def _added(nodes: Iterable[ast.AST], names: frozenset[str]) -> Iterator[ast.expr]:
+    """Yield what calls add to ``sys.path``, which has some other names."""
     for node in nodes:
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-            continue
-        owner = node.func.value
-        is_path = isinstance(owner, ast.Attribute) and owner.attr == "path" and getattr(owner.value, "id", "") == "sys"
-        if not (is_path or (isinstance(owner, ast.Name) and owner.id == "path")):
-            continue
-        match node.func.attr, node.args:
-            case "append", [added]:
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[added]) if _is_path(owner, names):
                 yield added
-            case "insert", [_, added]:
+            case ast.Call(func=ast.Attribute(value=owner, attr="insert"), args=[_, added]) if _is_path(owner, names):
                 yield added
-            case "extend", [ast.List(elts=items) | ast.Tuple(elts=items)]:
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="extend"), args=[ast.List(elts=items) | ast.Tuple(elts=items)]
+            ) if _is_path(owner, names):
                 yield from items

@@ -32,6 +32,7 @@ ADDED = {
     "a = b\nb = a\nsys.path.append(a)": [],
     "sys.path.append('a'": [],
     "folder = 'a'\nfolders.append(folder)": [],
+    "import sys\npath = ['a']\npath.append('b')": [],
 }
 
 

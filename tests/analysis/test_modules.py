@@ -847,3 +847,16 @@ model(torch.ones(3).cuda())
 model.head(torch.ones(3))
 """
     assert met(program) == ["model.head(torch.ones(3))"]
+
+
+def test_a_layer_of_pytorch_is_of_no_class_of_the_project(met):
+    program = """
+class Other(nn.Linear):
+    pass
+
+net = nn.Sequential(nn.Linear(3, 3)).cuda()
+for layer in net.modules():
+    if isinstance(layer, Other):
+        layer(torch.ones(3))
+"""
+    assert met(program) == []

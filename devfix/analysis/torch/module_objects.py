@@ -158,6 +158,9 @@ class ModuleObject(Module):
         """Return whether the module is an instance of a class of PyTorch or of the project."""
         if name in ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel"):
             return self.name.endswith(name.split(".")[-1])
+        is_of_pytorch = self.name.startswith("torch.nn.") and self.name != "torch.nn.Module" and not self.opaque
+        if isinstance(cls, ClassValue) and self.cls is None and is_of_pytorch:
+            return False
         if isinstance(cls, ClassValue) or name == "torch.Tensor":
             return super().is_a(cls, name)
         if name == "torch.nn.Module":

@@ -88,6 +88,7 @@ class AbstractInterpreter:
         self.loops: list[Loop] = []
         self.latent = False
         self.summaries: dict[DefinedFunction, Summary] = {}
+        self.unfollowed: set[int] = set()
         self.visited: set[ast.AST] = set()
         self.called: dict[DefinedFunction, str] = {}
         self.imported_modules = 0

@@ -78,3 +78,11 @@ def test_devices_tell_contexts_apart_after_many_names(analyse):
     observations = analyse(text + names + "z = f('last', x, y)\nz + torch.ones(3)\n")
 
     assert observations.mismatches == []
+
+
+def test_the_device_of_an_object_whose_constructor_is_not_followed_again_is_unknown(analyse):
+    text = f"class Net:\n    def __init__(self, width, device):\n{LONG.replace('    t', '        t')}"
+    text += "        self.device = device\n\n"
+    calls = (f"net = Net({i}, 'cpu')\ntorch.ones(3, device=net.device) + torch.ones(3)\n" for i in range(CALLS))
+
+    assert analyse(text + "".join(calls)).mismatches == []

@@ -60,6 +60,7 @@ class Interpreter(Protocol):
         path_splits: number of branches executed to the end of their block on separate paths.
         latent: whether a finding here is latent: no program calls the code, and what its callers pass is a guess.
         summaries: what the calls of functions have done so far.
+        unfollowed: objects whose constructor was not followed again: their attributes are not known.
         visited: the functions called so far.
         called: the functions called so far with tensors or modules on known devices, with the paths of their files.
         imported_modules: number of project modules imported so far.
@@ -85,6 +86,7 @@ class Interpreter(Protocol):
     path_splits: int
     latent: bool
     summaries: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Any]  # a Summary of the layer above
+    unfollowed: set[int]
     visited: set[ast.AST]
     called: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]
     imported_modules: int

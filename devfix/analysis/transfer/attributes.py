@@ -80,7 +80,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             inner = interp.imported(f"{module.name}.{name}") if module.name != "__main__" else UNKNOWN
             return inner if isinstance(inner, Namespace) else Unknown(f"{module.name}.{name}")
         case Pointer():
-            return interp.heap_object(value).attribute(interp, value, name, node)
+            found = interp.heap_object(value).attribute(interp, value, name, node)
+            return UNKNOWN if isinstance(found, Unknown) and value.id in interp.unfollowed else found
         case Tensor():
             return _attribute_of_tensor(value, name)
         case Super(owner, receiver):

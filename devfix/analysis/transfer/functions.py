@@ -162,6 +162,8 @@ def call_function(
     passed = [*args, *keywords.values()]
     places = summary.places(interp, passed)
     if summary.is_settled(places):
+        if getattr(function.node, "name", "") == "__init__" and args and isinstance(args[0], Pointer):
+            interp.unfollowed.add(args[0].id)
         return summary.apply(interp, places, passed)
     activation = Activation(
         interp.new_env(), function.module, function, parent=interp.activation, generator=_is_generator(function.node)

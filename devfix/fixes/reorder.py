@@ -6,12 +6,14 @@ import ast
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from devfix.models.names import NN_MODULE_METHODS
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["Reach", "common_block", "dependents", "independent", "reach", "shown"]
 
 _MOST_DEPTH = 3
 _MOST_SHOWN = 60  # characters
+_ANY = "self.*"  # what a method of a class in another file may read
 
 
 @dataclass
@@ -58,7 +60,9 @@ def reach(tree: SourceTree, statement: ast.AST, depth: int = 0) -> Reach:
         elif isinstance(node, ast.arg):
             bound.add(node.arg)
         if isinstance(node, ast.Call) and depth < _MOST_DEPTH:
-            method = _method(tree, statement, node)
+            method = _method(tree, node)
+            if method is None and _is_inherited(node):
+                found.reads.add(_ANY)
             if method is not None:
                 inner = reach(tree, method, depth + 1)
                 found.reads |= {name for name in inner.reads if name.startswith("self.")}
@@ -67,21 +71,32 @@ def reach(tree: SourceTree, statement: ast.AST, depth: int = 0) -> Reach:
     return found
 
 
-def _method(tree: SourceTree, statement: ast.AST, call: ast.Call) -> ast.FunctionDef | None:
+def _method(tree: SourceTree, call: ast.Call) -> ast.FunctionDef | None:
     """Return the method that ``self.name(...)`` calls, if its class is in this file."""
-    func = call.func
-    if not (isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name) and func.value.id == "self"):
-        return None
-    for node in tree.nodes:
-        if isinstance(node, ast.FunctionDef) and node.name == func.attr:
-            return node
-    return None
+    name = _called_on_self(call)
+    functions = (node for node in tree.nodes if isinstance(node, ast.FunctionDef))
+    return next((function for function in functions if function.name == name), None) if name else None
+
+
+def _is_inherited(call: ast.Call) -> bool:
+    """Return whether a call is one of a method that another file defines, and PyTorch does not."""
+    name = _called_on_self(call)
+    return bool(name) and name not in NN_MODULE_METHODS
+
+
+def _called_on_self(call: ast.Call) -> str:
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name
+    return ""
 
 
 def _touch(one: Iterable[str], two: Iterable[str]) -> bool:
     """Return whether two sets of paths overlap: a path overlaps its prefixes, except ``self`` alone."""
     other = set(two)
     for path in one:
+        if path == _ANY and any(each.startswith("self.") for each in other):
+            return True
         if path in other:
             return True
         parts = path.split(".")

@@ -97,6 +97,17 @@ def test_a_loop_that_leaves_in_its_first_round_has_others(met):
     assert met(f"x = {ON}\na = torch.ones(3)\n{program}") == ["x + a"]
 
 
+@pytest.mark.parametrize("count", [3, 20])
+def test_a_loop_that_sets_attributes_sets_each_of_them(met, count):
+    names = [f"a{i}" for i in range(count)]
+    stores = "".join(f"        self.{name} = torch.ones(3).cuda()\n" for name in names)
+    engine = f"class Engine:\n    def __init__(self):\n{stores}engine = Engine()\n"
+    moves = f"for name in {names}:\n    setattr(engine, name, getattr(engine, name).cpu())\n"
+
+    assert met(engine + moves + "engine.a0 + torch.ones(3)\n") == []
+    assert met(f"x = {ON}\n" + engine + moves + "x + engine.a1\n") == ["x + engine.a1"]
+
+
 def test_a_loop_may_end_behind_each_round_of_a_cycle(place):
     assert place("a = torch.ones(3)\nb = a.cuda()\nfor i in f():\n    a, b = b, a", "a") == "either"
 

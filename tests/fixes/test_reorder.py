@@ -31,6 +31,15 @@ def test_a_statement_reads_and_writes_names(statement, reads, writes):
     assert (found.reads, found.writes) == (reads, writes)
 
 
+@pytest.mark.parametrize(("call", "may_read"), [("self.load(path)", True), ("self.train()", False)])
+def test_an_inherited_method_may_read_any_attribute(call, may_read):
+    tree = SourceTree("t.py", f"class T(Base):\n    def start(self, path):\n        {call}\n")
+    found = reach(tree, statement_of(tree, call))
+
+    assert touches(found.reads, {"self.optim"}) is may_read
+    assert not touches(found.reads, {"optim"})
+
+
 def test_a_call_of_a_method_reaches_the_attributes_that_the_method_uses():
     tree = SourceTree(
         "t.py",

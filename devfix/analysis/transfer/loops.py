@@ -9,7 +9,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import HeapObject, module_at
+from devfix.analysis.domain.objects import Container, HeapObject, module_at, object_at
+from devfix.analysis.domain.objects import Mapping as MappingObject
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Loop", "for_loop", "sends_to_accelerator", "while_loop"]
 
+MOST_NAMES = 32  # of attributes that a loop sets one by one
+MOST_STATEMENTS = 3  # of such a loop
 MOST_NESTED = 3  # loops inside so many others are executed once
 PAID_ROUNDS = 2  # further rounds are spent from the spare steps
 PLAIN_ROUNDS = 4  # behind them, what still changes is widened
@@ -39,6 +42,8 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     written = {name: assignment.containers(interp, name) for name in _written_by_key(stmt)}
     with _entered(interp) as loop:
         representative = None
+        if elements is None and _names_attributes(stmt):
+            elements = _names(interp, iterable)
         if elements is None:
             representative = iteration.element(interp, iterable, stmt, moved_names(stmt))
             elements = _separate_modules(interp, representative)
@@ -55,6 +60,26 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     for name, before in written.items():
         assignment.settle_items(interp, name, before)
     interp.observe(LoopLeft(stmt))
+
+
+@node_cache(4096)
+def _names_attributes(stmt: ast.For | ast.AsyncFor) -> bool:
+    """Return whether each round sets one attribute, ``setattr(engine, name, value)``, and does little else."""
+    nodes = [node for inner in stmt.body for node in walk(inner)]
+    if len(stmt.body) > MOST_STATEMENTS or any(isinstance(node, (ast.For, ast.While)) for node in nodes):
+        return False
+    calls = (node for node in nodes if isinstance(node, ast.Call) and len(node.args) == 3)
+    return any(text_of(call.func) == "setattr" and text_of(call.args[1]) == text_of(stmt.target) for call in calls)
+
+
+def _names(interp: Interpreter, iterable: Value) -> list[Value] | None:
+    """Return the constant strings of a list or tuple; ``None`` for anything else."""
+    items = iterable.items if isinstance(iterable, TupleValue) else ()
+    container = object_at(interp, iterable, Container)
+    if container is not None and container.default_item is None and not isinstance(container, MappingObject):
+        items = tuple(container.fields.values())
+    are_names = all(isinstance(item, Const) and isinstance(item.value, str) for item in items)
+    return list(items) if 0 < len(items) <= MOST_NAMES and are_names else None
 
 
 def _objects_in(interp: Interpreter, value: Value, start: int) -> dict[int, HeapObject]:

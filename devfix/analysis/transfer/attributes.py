@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
@@ -50,6 +51,9 @@ _TENSOR_NON_TENSORS = frozenset(
 _TENSOR_ATTRIBUTES = frozenset("data T mT H mH real imag grad".split())
 
 
+_NAMES_DEVICE = re.compile("dev|cuda|gpu")
+
+
 def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportFrom) -> Value:
     """Return the value that ``from base import name`` binds."""
     if isinstance(base, Namespace):
@@ -81,7 +85,9 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             return inner if isinstance(inner, Namespace) else Unknown(f"{module.name}.{name}")
         case Pointer():
             found = interp.heap_object(value).attribute(interp, value, name, node)
-            return UNKNOWN if isinstance(found, Unknown) and value.id in interp.unfollowed else found
+            if value.id in interp.unfollowed and isinstance(found, Unknown) and _NAMES_DEVICE.search(name):
+                return UNKNOWN  # the constructor, which was not followed again, may say which
+            return found
         case Tensor():
             return _attribute_of_tensor(value, name)
         case Super(owner, receiver):

@@ -170,10 +170,10 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             return scan
         tree = space.parse(path, text)
         if left_out is None:
-            scan.is_program, seen.lookups = entry_check(space, path, tree)
+            scan.is_program, seen.lookups = entry_check(space, path, tree, read)
             if not scan.is_program:
                 return scan
-        elif not _is_library(space, path, tree, seen.lookups):
+        elif not _is_library(space, path, tree, seen.lookups, read):
             return scan
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):
@@ -274,11 +274,14 @@ def _targets(space: Workspace, path: str, lookups: Lookups, read: Reader) -> Por
     return replace(targets, torch=declared)
 
 
-def entry_check(space: Workspace, path: str, tree: SourceTree) -> tuple[bool, Lookups]:
-    """Return whether a file starts a program, and the names that were looked for to resolve its imports."""
+def entry_check(space: Workspace, path: str, tree: SourceTree, read: Reader | None = None) -> tuple[bool, Lookups]:
+    """Return whether a file starts a program, and the names that were looked for to resolve its imports.
+
+    ``read`` returns the texts of the files that say where to look; without it, the workspace does.
+    """
     if space.cells(path) is not None:
         return True, {}
-    program = Program(space.text, space.root(path))
+    program = Program(read or space.text, space.root(path))
     program.search_from(path)
     return starts_program(tree, program.has_module), program.lookups
 
@@ -297,7 +300,7 @@ def starts_any_program(space: Workspace, paths: Sequence[str]) -> bool:
     return False
 
 
-def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups) -> bool:
+def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups, read: Reader) -> bool:
     """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
 
     Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
@@ -309,7 +312,7 @@ def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups)
     merge_lookups(lookups, program.lookups)
     if is_in_package or has_main_guard(tree):
         return True
-    is_program, found = entry_check(space, path, tree)
+    is_program, found = entry_check(space, path, tree, read)
     merge_lookups(lookups, found)
     return not is_program
 

@@ -167,6 +167,17 @@ def test_a_new_file_that_an_import_can_mean_is_seen(project, cache):
     assert look(cache, paths=("train.py",)).resolutions
 
 
+def test_a_change_of_where_imports_are_found_is_seen(project, cache):
+    (project / "train.py").write_text("import _init_paths\n" + HEAD)
+    (project / "_init_paths.py").write_text("import sys\n\nsys.path.append('nets')\n")
+    (project / "nets").mkdir()
+    (project / "parts.py").rename(project / "nets/parts.py")
+    assert look(cache, paths=("train.py",)).resolutions
+    (project / "_init_paths.py").write_text("import sys\n\nsys.path.append('others')\n")
+
+    assert look(cache, paths=("train.py",)).resolutions == ()
+
+
 @pytest.mark.parametrize("name", ["model-0001.pt", "evaluate.py", "notes"])
 def test_a_file_that_no_import_means_changes_nothing(project, cache, scans, name):
     look(cache)

@@ -163,8 +163,6 @@ def _choices(observations: Observations, scenario: Observations) -> Iterator[Pro
             continue
         if enclosing(assignment.point.tree, assignment.point.stmt, (ast.Try,)):
             continue  # a trial, which may fail
-        if _follows_value(assignment):
-            continue  # to where another tensor is
         device_argument = device_argument_of(call)
         if device_argument is not None and is_computed_device(assignment.point, device_argument):
             continue

@@ -19,7 +19,7 @@ _PATH_MODULES = re.compile(r"^\s*(?:import|from)\s+(\w*path\w*)\b", re.MULTILINE
 
 def path_modules(text: str) -> list[str]:
     """Return the modules of the script's own folder that it may import for their effect on ``sys.path``."""
-    return [name for name in _PATH_MODULES.findall(text) if name not in ("pathlib", "os.path", "path")]
+    return [name for name in _PATH_MODULES.findall(text) if name not in ("pathlib", "path")]
 
 
 def added_folders(text: str, path: str) -> tuple[str, ...]:

@@ -76,13 +76,17 @@ class SourceCollector:
         self._optional = optional
         self._known = known
         self.used: set[str] = set()
+        self._found: dict[ast.AST, frozenset[str]] = {}
 
     def sources(self, node: ast.AST | None) -> set[str]:
         """Return the sources of a value, and note in ``used`` those that meet an operand or an argument inside."""
-        found: set[str] = set()
-        if node is not None:
+        if node is None:
+            return set()
+        if node not in self._found:  # a chain of calls asks for the sources of each value twice
+            found = set[str]()
             self._add(node, found)
-        return found
+            self._found[node] = frozenset(found)
+        return set(self._found[node])
 
     def _add(self, node: ast.AST, found: set[str]) -> None:
         match node:

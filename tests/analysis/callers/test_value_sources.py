@@ -59,3 +59,8 @@ def test_calling_a_new_module_creates_a_tensor() -> None:
     assert called([BUILT]) == {CREATED}
     assert called(["?Layer"]) == {"?Layer", "()Layer"}
     assert called(["Layer"]) == {"?Layer"}
+
+
+def test_a_chain_of_calls_takes_time_in_proportion_to_its_length() -> None:
+    chain = "builder" + "".join(f".with_part(x{number})" for number in range(60))
+    assert {"builder", "x0", "x59", ".with_part"} <= sources(chain)

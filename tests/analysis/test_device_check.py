@@ -308,3 +308,17 @@ def test_random_numbers_as_a_default_are_a_placeholder(met, default, count):
 )
 def test_a_tensor_without_dimensions_does_not_tell_where_an_unknown_operand_is(met, joined, is_there):
     assert bool(met(f"{SETUP}\ntorch.matmul({joined} * torch.ones(3, 3).to({joined}.device), there)")) is is_there
+
+
+@pytest.mark.parametrize(
+    ("handler", "count"),
+    [
+        pytest.param("area = torch.max(torch.zeros(1).cuda(), x)", 0, id="moved"),
+        pytest.param("area = None", 1, id="given-up"),
+        pytest.param("other = torch.zeros(1).cuda()", 1, id="another-name"),
+    ],
+)
+def test_what_a_handler_repeats_with_a_move_is_meant(met, handler, count):
+    attempt = "try:\n    area = torch.max(torch.zeros(1), x)\nexcept RuntimeError:\n    "
+
+    assert len(met(f"x = torch.ones(3).cuda()\n{attempt}{handler}\n")) == count

@@ -7,6 +7,8 @@ import os
 import pytest
 
 from devfix import analysis
+from devfix.analysis.domain.values import External
+from devfix.analysis.transfer.imports import name_of_library
 
 # ``x`` of the entry script must live on the accelerator
 PROJECTS = [
@@ -275,3 +277,8 @@ def test_a_star_import_of_a_package_leaves_the_built_in_names(analyse):
     program = "from torch import *\nfor i in range(3):\n    x = ones(3)\n    [x, x][i] + ones(3).cuda()\n"
 
     assert len(analyse(program).mismatches) == 1
+
+
+def test_the_wildcard_of_a_stub_does_not_tell_what_a_star_import_brings():
+    assert name_of_library(["monai.losses"], "DiceLoss") == External("monai.losses.DiceLoss")
+    assert name_of_library(["torch.optim.lr_scheduler"], "build_model") is None

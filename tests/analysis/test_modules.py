@@ -860,3 +860,33 @@ for layer in net.modules():
         layer(torch.ones(3))
 """
     assert met(program) == []
+
+
+def test_a_hook_is_no_part_of_the_module(met):
+    program = """
+from zoo import Net
+
+net = Net.from_pretrained("b0")
+net.cuda()
+net(torch.ones(3).cuda())
+hook = net.register_forward_hook(print)
+hook(torch.ones(3))
+"""
+    assert met(program) == []
+
+
+def test_a_metric_without_weights_does_not_make_a_module_one_of_the_cpu(met):
+    program = """
+from monai.metrics import DiceMetric
+
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.dice = DiceMetric(reduction="mean")
+
+    def forward(self, x, y):
+        return self.dice(x, y)
+
+Scores()(torch.ones(3).cuda(), torch.ones(3).cuda())
+"""
+    assert met(program) == []

@@ -100,6 +100,15 @@ PAIRS = [
     pytest.param("torch.cuda.set_device(1)\ntorch.ones(3).cuda() + torch.ones(3).cuda(0)", 1, id="not-current"),
     pytest.param("torch.ones(3) + torch.ones(3).cuda(1)", 0, id="the-cpu-is-left-to-the-first-run"),
     pytest.param("torch.ones(3).to(device) + torch.ones(3).cuda(1)", 0, id="what-is-told-may-be-any"),
+    pytest.param(
+        "nn.DataParallel(nn.Linear(3, 3), device_ids=[1]).cuda(1)(torch.ones(3))", 0, id="data-parallel-on-the-second"
+    ),
+    pytest.param(
+        "import zoo\nmodel = zoo.Net.from_pretrained('b0')\nmodel.cuda()\n"
+        "model(torch.ones(3).cuda(0), torch.ones(3).cuda(1))",
+        0,
+        id="a-model-of-a-library-may-want-both",
+    ),
 ]
 
 

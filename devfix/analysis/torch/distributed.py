@@ -76,7 +76,7 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
     interp.observations.may_use_second = True
     given = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     ids = OperandSet(
-        [(input_device(interp, keywords) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
+        [(input_device(interp, keywords, True) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
     )
     for _, part, module in list(module_tree.weighted_modules(interp, pointer)):
         if interp.scenario.multi_accelerator or module.devices == frozenset({CPU}):
@@ -84,10 +84,12 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
             check_same_device(interp, node, "DistributedDataParallel", [operands, ids if has_ids else _group(interp)])
 
 
-def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
-    """Return the device to which ``DistributedDataParallel`` moves inputs; ``None`` without ``device_ids``: no move.
+def input_device(interp: Interpreter, keywords: Keywords, is_distributed: bool) -> Device | None:
+    """Return the device to which a module with ``device_ids`` moves inputs; ``None`` if it gets none.
 
-    ``torch/nn/parallel/distributed.py``, ``_pre_forward``.
+    ``DistributedDataParallel`` moves nothing to several devices: ``torch/nn/parallel/distributed.py``,
+    ``_pre_forward``.  ``DataParallel`` computes with copies of its module, which is on the first one:
+    ``torch/nn/parallel/data_parallel.py``, ``forward``.
     """
     given = keywords.get("device_ids", NONE)
     if given == NONE and "**" not in keywords:
@@ -98,7 +100,8 @@ def input_device(interp: Interpreter, keywords: Keywords) -> Device | None:
     ids: list[Value] = list(given.items) if isinstance(given, TupleValue) else []
     if isinstance(given, Pointer):
         ids = list(interp.heap_object(given).fields.values())
-    return (named_device(interp, ids[0]) or UNKNOWN_DEVICE) if len(ids) == 1 else UNKNOWN_DEVICE
+    is_one = len(ids) == 1 or (ids and not is_distributed)
+    return (named_device(interp, ids[0]) or UNKNOWN_DEVICE) if is_one else UNKNOWN_DEVICE
 
 
 def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

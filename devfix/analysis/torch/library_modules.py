@@ -162,19 +162,20 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     is_distributed = name.endswith("DistributedDataParallel")
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
+    given = distributed.input_device(interp, keywords, is_distributed)
+    input_device = ACCELERATOR if given is None and not is_distributed else given
     for option in alternatives(inner):
         if not isinstance(option, Pointer):
             continue
         is_module = module_at(interp, option) is not None
         if is_module:
             interp.observe(ModuleWrapped(option, node))
-        if not is_distributed:
+        if not is_distributed and input_device is not None:
             module_tree.assume_module(interp, option)
-            if module_tree.weights_device(interp, option) not in (CPU, ACCELERATOR):
-                module_moves.move(interp, option, ACCELERATOR, node)
+            if module_tree.weights_device(interp, option) not in (CPU, input_device):
+                module_moves.move(interp, option, input_device, node)
         elif is_module and node.args:
             distributed.check_wrap(interp, option, keywords, node)
-    input_device = distributed.input_device(interp, keywords) if is_distributed else ACCELERATOR
     pointer = module_objects.make(interp, name, node, weights=False, fields={"module": inner}, data_parallel=True)
     interp.now.update(pointer, input_device=input_device)
     return pointer

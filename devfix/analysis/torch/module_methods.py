@@ -151,7 +151,8 @@ def module_method(
         return interp.new(DictObject(default_item=parameter))
     if name == "get_classifier":
         return module_tree.opaque_child(interp, pointer, "head")
-    return pointer if name in MODULE_METHODS else UNKNOWN
+    is_hook = name.startswith("register_")  # returns a handle
+    return pointer if name in MODULE_METHODS and not is_hook else UNKNOWN
 
 
 def _listed_children(interp: Interpreter, pointer: Pointer, name: str) -> Value | None:

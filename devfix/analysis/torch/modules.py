@@ -226,7 +226,7 @@ def call_leaf(
     if opaque:
         operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
-    if not operands and opaque:
+    if opaque and (not operands or _places_arguments(interp, operands)):
         return UNKNOWN
     out = _result(interp, operands, weights, node, text, opaque, maybe_zero_dim=obj.mean)
     if bound is not None:
@@ -251,6 +251,29 @@ def _is_whole_batch(value: Value) -> bool:
         case TupleValue(items):
             return any(isinstance(item, IterableOf) for item in items)
     return isinstance(value, IterableOf)
+
+
+def _places_arguments(interp: Interpreter, operands: list[OperandSet]) -> bool:
+    """Return whether a module gets tensors on two numbered accelerators: its parts are there, and it moves the rest."""
+    moves = list(interp.observations.device_assignments)
+    given = {
+        _number(moves[origin.site_id])
+        for one in operands
+        for _, operand in one.alternatives
+        for origin in operand.origins
+        if origin.kind == "moved"
+    }
+    return len(given - {None}) > 1
+
+
+def _number(move: ast.Call) -> str | None:
+    """Return the number of the accelerator that a move names: ``x.cuda(1)``, ``x.to("cuda:1")``."""
+    match move.args:
+        case [ast.Constant(value=int() as number)]:
+            return str(number)
+        case [ast.Constant(value=str() as name)] if ":" in name:
+            return name.partition(":")[2]
+    return None
 
 
 def _gets_device(args: list[Value], keywords: dict[str, Value]) -> bool:

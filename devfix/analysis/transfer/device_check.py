@@ -32,7 +32,8 @@ from devfix.analysis.observations.execution import OperandsCompared
 from devfix.analysis.scopes import condition_of
 from devfix.analysis.torch.checkpoints import note_origin_use
 from devfix.analysis.transfer.placeholders import is_placeholder
-from devfix.syntax.tree import names_in, text_of, walk
+from devfix.syntax.node_caches import node_cache
+from devfix.syntax.tree import called_name, names_in, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -211,7 +212,12 @@ def check_same_device(
 
 def _is_meant(interp: Interpreter, cpu: list[Operand], opaque: bool) -> bool:
     """Return whether operands are on different devices on purpose, or never meet."""
-    return (opaque and _is_sent_to_cpu(interp, cpu)) or _is_declined(interp) or _is_cut_short(interp)
+    return (
+        (opaque and _is_sent_to_cpu(interp, cpu))
+        or _is_declined(interp)
+        or _is_cut_short(interp)
+        or _is_tried_again(interp)
+    )
 
 
 def _is_declined(interp: Interpreter) -> bool:
@@ -233,6 +239,28 @@ def _is_cut_short(interp: Interpreter) -> bool:
             return True
         activation = activation.parent
     return False
+
+
+def _is_tried_again(interp: Interpreter) -> bool:
+    """Return whether the statement is in a ``try`` whose handler repeats it with a tensor that it moves."""
+    activation = interp.activation
+    stmt = activation.stmt if activation is not None else None
+    parent = activation.module.tree.parents.get(stmt) if activation is not None and stmt is not None else None
+    return isinstance(parent, ast.Try) and stmt in parent.body and _moves_instead(parent)
+
+
+@node_cache(4096)
+def _moves_instead(stmt: ast.Try) -> bool:
+    """Return whether a handler assigns to a name that the body assigns to, and moves something for that."""
+    written = {text_of(target) for each in stmt.body if isinstance(each, ast.Assign) for target in each.targets}
+    again = [
+        each
+        for handler in stmt.handlers
+        for each in handler.body
+        if isinstance(each, ast.Assign) and not written.isdisjoint(map(text_of, each.targets))
+    ]
+    calls = [node for each in again for node in walk(each) if isinstance(node, ast.Call)]
+    return any(called_name(call) in ("to", "cuda", "cpu") for call in calls)
 
 
 def _is_expected(handler: ast.ExceptHandler) -> bool:

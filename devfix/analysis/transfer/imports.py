@@ -96,13 +96,14 @@ def evaluate_name(interp: Interpreter, module: PythonModule, name: str) -> None:
 
 
 def name_of_library(libraries: Sequence[str], name: str) -> External | None:
-    """Return what a name is that a module imports with everything else of some packages, if the stubs know it there."""
+    """Return what a name is that a module imports with everything else of some packages, if a stub declares it there.
+
+    A wildcard of a stub tells nothing: the name may come from another module, which the project lacks.
+    """
     if name.startswith("_") or hasattr(builtins, name):
         return None
-    # Of several packages, a wildcard may describe a name that the package does not have.
     models = [model for library in libraries if (model := lookup(f"{library}.{name}")) is not None]
-    named = [model for model in models if model.key == model.name or len(libraries) == 1]
-    return External(named[0].name) if named else None
+    return next((External(model.name) for model in models if model.key == model.name), None)
 
 
 def used(interp: Interpreter, value: Value | None) -> Value | None:

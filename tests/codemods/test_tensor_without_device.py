@@ -381,3 +381,27 @@ def test_the_tensor_is_created_where_its_index_is_if_it_meets_no_others(repair):
     program = "import torch\n\ntargets = torch.tensor([0, 1]).cuda()\nprint(torch.eye(3)[targets])\n"
 
     assert "torch.eye(3, device=targets.device)[targets]" in repair("DEV102", program)
+
+
+ROUNDS = """import torch
+from torch import nn
+
+nets = [nn.Linear(3, 2).cuda(), nn.Linear(3, 2).cuda()]
+rows = [[1.0, 2.0, 3.0]]
+for net in nets:
+    {first}rows = torch.FloatTensor(rows)
+    print(net(rows))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "old", "new"),
+    [
+        ("", "net(rows)", "net(rows.to(next(net.parameters()).device))"),
+        ("rows = [[1.0, 2.0, 3.0]]\n    ", "FloatTensor(rows)", "FloatTensor(rows).to(next(net.parameters()).device)"),
+    ],
+)
+def test_what_the_next_round_creates_a_tensor_from_stays_on_the_cpu(repair, first, old, new):
+    text = ROUNDS.format(first=first)
+
+    assert repair("DEV102", text) == text.replace(old, new)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import External
 from devfix.analysis.scopes import visible
+from devfix.fixes.insertion_point import enclosing
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression
 from devfix.models.index import lookup
 from devfix.models.names import CPU_ONLY_FACTORIES, RANDOM_FACTORIES, RANDOM_METHODS
@@ -101,6 +102,19 @@ class FactoryCall:
         default = next((value for each, value in defaults(function.args).items() if each.arg == given.id), None)
         return given if isinstance(default, ast.Constant) and default.value is None else None
 
+    def _takes_its_result(self) -> bool:
+        """Return whether the next round of a loop passes the result to the call again, which takes no moved tensor.
+
+        ``for …: x = torch.FloatTensor(x)``
+        """
+        match self.tree.statement(self.call), self.call.args:
+            case ast.Assign(targets=[ast.Name(id=name)]) as statement, [ast.Name(id=argument), *_] if argument == name:
+                loops = enclosing(self.tree, statement, (ast.For, ast.AsyncFor, ast.While))
+                inner = [node for node in walk(loops[0]) if isinstance(node, ast.Name)] if loops else []
+                written = [node for node in inner if node.id == name and _is_stored(node)]
+                return bool(loops) and written == statement.targets
+        return False
+
     def edit(self, device: str) -> Edit | None:
         """Return the edit that creates the tensor on ``device`` with the same random numbers as now.
 
@@ -118,6 +132,8 @@ class FactoryCall:
         )  # .type() returns a CPU tensor
         if self.takes_device and not (self.is_random or has_type_call or self.name in CPU_ONLY_FACTORIES):
             return AddKeyword(path, self.tree.span(self.call), "device", device)
+        if (not self.takes_device or self.name in CPU_ONLY_FACTORIES) and self._takes_its_result():
+            return None
         leaf = next((keyword for keyword in self.call.keywords if keyword.arg == "requires_grad"), None)
         if leaf is not None:  # a moved tensor is not a leaf: move it before requires_grad_()
             arguments = [*self.call.args, *(keyword for keyword in self.call.keywords if keyword is not leaf)]

@@ -84,8 +84,14 @@ def _finding(observations: Observations, group: list[TensorCreation]) -> Finding
             *((mismatch.point, "used", "used with tensors on the accelerator here") for mismatch in mismatches[:2]),
         ),
         found,
-        "" if found else "no device expression is available where the tensor is created or used",
+        "" if found else _reason(group),
     )
+
+
+def _reason(group: list[TensorCreation]) -> str:
+    if any(made.factory.takes_its_result for made in group):
+        return "the next round of the loop creates a tensor from this one, which must be on the CPU for that"
+    return "no device expression is available where the tensor is created or used"
 
 
 __getattr__, __dir__ = command_attributes(__name__)

@@ -405,3 +405,12 @@ def test_what_the_next_round_creates_a_tensor_from_stays_on_the_cpu(repair, firs
     text = ROUNDS.format(first=first)
 
     assert repair("DEV102", text) == text.replace(old, new)
+
+
+def test_class_weights_of_a_functional_loss_are_left_to_the_rule_for_modules(repair):
+    text = "import torch\nfrom torch import nn\n\nmodel = nn.Linear(4, 2).cuda()\nx = torch.ones(3, 4).cuda()\n"
+    weights = "weight = torch.tensor([1.0, 2.0])\n"
+    program = f"{text}{weights}nn.functional.cross_entropy(model(x), x[:, :2], weight=weight)\n"
+
+    assert repair("DEV102", program) == program
+    assert repair("DEV204", program) == program.replace("2.0])", "2.0]).cuda()")

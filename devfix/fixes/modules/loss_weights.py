@@ -28,7 +28,9 @@ def is_loss_weight(observations: Observations, site_id: int) -> bool:
         for operand in mismatch.cpu
         if any(origin.kind == "made" and origin.site_id == site_id for origin in operand.origins)
     ]
-    return bool(uses) and all(_weight(mismatch, operand) is not None for mismatch, operand in uses)
+    return bool(uses) and all(
+        len(operand.origins) == 1 and _weight(mismatch, operand) is not None for mismatch, operand in uses
+    )
 
 
 def _weight(mismatch: DeviceMismatch, operand: Operand) -> ast.expr | None:

@@ -12,6 +12,7 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.fixes.index_moves import index_on_cpu
 from devfix.fixes.insertion_point import headers, inside_module
+from devfix.fixes.modules.loss_weights import is_loss_weight
 from devfix.fixes.modules.parameter_copies import create_like_parameter
 from devfix.fixes.tensors.companions import move_beside_companion
 from devfix.fixes.tensors.conditional_moves import move_beside_conditional, move_under_condition
@@ -98,7 +99,7 @@ def _creation(observations: Observations, site_id: int, uses: list[Use]) -> Tens
     distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in uses}
     mismatch, operand = uses[0]
     point = _creation_point(observations, site_id, mismatch)
-    if not isinstance(point.node, ast.Call) or foreign_part(point.tree.path):
+    if not isinstance(point.node, ast.Call) or foreign_part(point.tree.path) or is_loss_weight(observations, site_id):
         return None
     is_stored = site_id not in observations.shape_dependencies and _is_stored_by_constructor(point, mismatch)
     if is_stored or moved_siblings(observations, MisplacedItem(site_id, (), (mismatch,), (operand.text,))):

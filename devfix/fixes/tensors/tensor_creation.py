@@ -102,11 +102,14 @@ class FactoryCall:
         default = next((value for each, value in defaults(function.args).items() if each.arg == given.id), None)
         return given if isinstance(default, ast.Constant) and default.value is None else None
 
-    def _takes_its_result(self) -> bool:
-        """Return whether the next round of a loop passes the result to the call again, which takes no moved tensor.
+    @property
+    def takes_its_result(self) -> bool:
+        """Whether the next round of a loop passes the result to the call again, which takes no moved tensor.
 
         ``for …: x = torch.FloatTensor(x)``
         """
+        if self.takes_device and self.name not in CPU_ONLY_FACTORIES:
+            return False
         match self.tree.statement(self.call), self.call.args:
             case ast.Assign(targets=[ast.Name(id=name)]) as statement, [ast.Name(id=argument), *_] if argument == name:
                 loops = enclosing(self.tree, statement, (ast.For, ast.AsyncFor, ast.While))
@@ -132,7 +135,7 @@ class FactoryCall:
         )  # .type() returns a CPU tensor
         if self.takes_device and not (self.is_random or has_type_call or self.name in CPU_ONLY_FACTORIES):
             return AddKeyword(path, self.tree.span(self.call), "device", device)
-        if (not self.takes_device or self.name in CPU_ONLY_FACTORIES) and self._takes_its_result():
+        if self.takes_its_result:
             return None
         leaf = next((keyword for keyword in self.call.keywords if keyword.arg == "requires_grad"), None)
         if leaf is not None:  # a moved tensor is not a leaf: move it before requires_grad_()

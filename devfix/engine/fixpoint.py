@@ -20,13 +20,14 @@ from devfix.config import Settings
 from devfix.engine import suppressions
 from devfix.engine.cache import Cache, MemoryCache
 from devfix.engine.changed_findings import unconcerned
+from devfix.engine.entry_files import starts_any_program
 from devfix.engine.joint_repair import repair_together
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import Progress, Workers, keep_rewritten, scan_all
 from devfix.engine.programs import Programs
 from devfix.engine.project_models import stub_problems
 from devfix.engine.repair import repair
-from devfix.engine.scan import Identity, Scan, identity, starts_any_program
+from devfix.engine.scan import Identity, Scan, identity
 from devfix.engine.workspace import Workspace
 from devfix.model import Coverage, Finding, Outcome, Problem, Severity
 from devfix.sources import SourceFile

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from devfix import analysis
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.entrypoints import can_matter, computes_with_torch, has_main_guard, starts_program
+from devfix.analysis.entrypoints import can_matter, computes_with_torch
 from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.analysis.torch.releases import named_release
 from devfix.engine.dependencies import Dependencies, dependencies
+from devfix.engine.entry_files import entry_check, is_library
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -44,20 +44,15 @@ __all__ = [
     "Place",
     "Scan",
     "asks_for_more",
-    "entry_check",
     "identity",
     "position",
     "scan_file",
     "scan_library",
     "scan_program",
-    "starts_any_program",
     "syntax_problem",
     "unparsable",
 ]
 
-_BUILDS = re.compile(
-    r"(?:^|/)(?:setup|noxfile|conftest|conf|test_\w+|\w+_test|versioneer)\.py$|(?:^|/)(?:tests?|docs?)/"
-)
 DEEP_ENOUGH = 8_000  # Python frames: the interpreter recurses with the program
 
 #: A function: the absolute path of its file, and its line.
@@ -173,7 +168,9 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             scan.is_program, seen.lookups = entry_check(space, path, tree, read)
             if not scan.is_program:
                 return scan
-        elif not _is_library(space, path, tree, seen.lookups, read):
+        elif not (computes_with_torch(tree.text) or asks_for_more(space.settings)):
+            return scan  # it can only name a device
+        elif not is_library(space, path, tree, seen.lookups, read):
             return scan
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):
@@ -274,49 +271,6 @@ def _targets(space: Workspace, path: str, lookups: Lookups, read: Reader) -> Por
     return replace(targets, torch=declared)
 
 
-def entry_check(space: Workspace, path: str, tree: SourceTree, read: Reader | None = None) -> tuple[bool, Lookups]:
-    """Return whether a file starts a program, and the names that were looked for to resolve its imports.
-
-    ``read`` returns the texts of the files that say where to look; without it, the workspace does.
-    """
-    if space.cells(path) is not None:
-        return True, {}
-    program = Program(read or space.text, space.root(path))
-    program.search_from(path)
-    return starts_program(tree, program.has_module), program.lookups
-
-
-def starts_any_program(space: Workspace, paths: Sequence[str]) -> bool:
-    """Return whether one of some files starts a program: no test, and no script that builds or documents a package.
-
-    Files that cannot be parsed start none.
-    """
-    paths = [path for path in paths if not _BUILDS.search(_in_project(space, path))]
-    guarded_first = sorted(paths, key=lambda path: "__main__" not in (space.text(path) or ""))
-    for path in guarded_first:
-        with suppress(SyntaxError, RecursionError):
-            if entry_check(space, path, space.parse(path, space.text(path) or ""))[0]:
-                return True
-    return False
-
-
-def _is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups, read: Reader) -> bool:
-    """Return whether callers can import the functions of a file: it is no script that runs from its first line on.
-
-    Modules of packages may compute when they are imported, too: they choose a backend, or build a table.
-    """
-    if not computes_with_torch(tree.text) and not asks_for_more(space.settings):
-        return False  # it can only name a device
-    program = Program(space.text, space.root(path))
-    is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")
-    merge_lookups(lookups, program.lookups)
-    if is_in_package or has_main_guard(tree):
-        return True
-    is_program, found = entry_check(space, path, tree, read)
-    merge_lookups(lookups, found)
-    return not is_program
-
-
 def unparsable(files: Sequence[SourceFile]) -> list[Problem]:
     """Return the syntax errors of files that no scan reads because they cannot contain a finding."""
     found = []
@@ -336,11 +290,6 @@ def syntax_problem(path: str, error: SyntaxError) -> Problem:
     if "async=" in (error.text or "").replace(" ", ""):
         hint = "`async` is a keyword since Python 3.7: write non_blocking="
     return Problem(path, message, error.lineno or 0, hint)
-
-
-def _in_project(space: Workspace, path: str) -> str:
-    """Return a path within its project, with slashes."""
-    return os.path.relpath(os.path.abspath(path), os.path.abspath(space.root(path))).replace(os.sep, "/")
 
 
 def asks_for_more(settings: Settings) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lsprotocol import types
 
-from devfix.engine.scan import entry_check, identity
+from devfix.engine.entry_files import entry_check
+from devfix.engine.scan import identity
 from devfix.lsp.comments import ignored
 from devfix.lsp.diagnostics import Reader, Shown
 from devfix.lsp.documents import edits_between

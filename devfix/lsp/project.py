@@ -16,9 +16,10 @@ from devfix.analysis.entrypoints import can_matter
 from devfix.analysis.program import WHOLE
 from devfix.config import Settings
 from devfix.engine import fixpoint, suppressions
+from devfix.engine.entry_files import starts_any_program
 from devfix.engine.outcome import Resolutions
 from devfix.engine.parallel_scan import forget_listings
-from devfix.engine.scan import Identity, Scan, identity, scan_file, starts_any_program, syntax_problem
+from devfix.engine.scan import Identity, Scan, identity, scan_file, syntax_problem
 from devfix.engine.workspace import Workspace
 from devfix.lsp.documents import moved_span
 from devfix.lsp.values import Sightings

@@ -76,7 +76,12 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
     interp.observations.may_use_second = True
     given = next((keyword.value for keyword in node.keywords if keyword.arg == "device_ids"), None)
     ids = OperandSet(
-        [(input_device(interp, keywords, True) or UNKNOWN_DEVICE, Operand("" if given is None else text_of(given)))]
+        [
+            (
+                input_device(interp, keywords, is_distributed=True) or UNKNOWN_DEVICE,
+                Operand("" if given is None else text_of(given)),
+            )
+        ]
     )
     for _, part, module in list(module_tree.weighted_modules(interp, pointer)):
         if interp.scenario.multi_accelerator or module.devices == frozenset({CPU}):
@@ -84,11 +89,11 @@ def check_wrap(interp: Interpreter, pointer: Pointer, keywords: Keywords, node: 
             check_same_device(interp, node, "DistributedDataParallel", [operands, ids if has_ids else _group(interp)])
 
 
-def input_device(interp: Interpreter, keywords: Keywords, is_distributed: bool) -> Device | None:
-    """Return the device to which a module with ``device_ids`` moves inputs; ``None`` if it gets none.
+def input_device(interp: Interpreter, keywords: Keywords, *, is_distributed: bool) -> Device | None:
+    """Return the device to which a wrapper with ``device_ids`` moves inputs; ``None`` without ``device_ids``.
 
-    ``DistributedDataParallel`` moves nothing to several devices: ``torch/nn/parallel/distributed.py``,
-    ``_pre_forward``.  ``DataParallel`` computes with copies of its module, which is on the first one:
+    ``DistributedDataParallel`` moves inputs only if there is one: ``torch/nn/parallel/distributed.py``,
+    ``_pre_forward``.  ``DataParallel`` requires its module on the first one, and computes with copies on the others:
     ``torch/nn/parallel/data_parallel.py``, ``forward``.
     """
     given = keywords.get("device_ids", NONE)

@@ -162,7 +162,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     is_distributed = name.endswith("DistributedDataParallel")
     if len(args) > 1:
         keywords = {"device_ids": args[1], **keywords}
-    given = distributed.input_device(interp, keywords, is_distributed)
+    given = distributed.input_device(interp, keywords, is_distributed=is_distributed)
     input_device = ACCELERATOR if given is None and not is_distributed else given
     for option in alternatives(inner):
         if not isinstance(option, Pointer):

@@ -19,7 +19,7 @@ from devfix.cli._rule_names import known_rules
 from devfix.config import Settings
 from devfix.engine import fixpoint, suppressions, write
 from devfix.engine.cache import Cache
-from devfix.engine.line_mapping import relocated
+from devfix.engine.edited_lines.line_mapping import relocated
 from devfix.model import Finding, Outcome, Patch, Problem, Status
 from devfix.report import Mode, Report
 from devfix.report.formats import FORMATS

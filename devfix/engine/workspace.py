@@ -17,8 +17,8 @@ from devfix import sources
 from devfix.analysis import DeviceFacts, Program
 from devfix.analysis.callers.file_sources import sources_of
 from devfix.config import Settings
+from devfix.engine.edited_lines.text_alignment import Alignment
 from devfix.engine.project_models import models_of
-from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, Finding
 from devfix.models.index import ModelIndex
 from devfix.sources import SourceError, SourceFile

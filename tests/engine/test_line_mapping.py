@@ -1,6 +1,6 @@
 """What is told of findings once a patch is written."""
 
-from devfix.engine.line_mapping import relocated
+from devfix.engine.edited_lines.line_mapping import relocated
 from devfix.model import Event, FileChange, Finding, Outcome, Patch, Problem, Resolution, Severity, Span, Status
 from devfix.sources import decode
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devfix.engine.text_alignment import Alignment
+from devfix.engine.edited_lines.text_alignment import Alignment
 from devfix.model import Span
 
 LINES = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from devfix import sources
-from devfix.engine.text_alignment import Alignment
+from devfix.engine.edited_lines.text_alignment import Alignment
 from devfix.model import Edit
 from devfix.sources import SourceFile
 from devfix.syntax.tree import SourceTree

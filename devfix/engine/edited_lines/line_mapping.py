@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from devfix import sources
+from devfix.engine.edited_lines.text_alignment import Alignment
 from devfix.engine.outcome import in_order
-from devfix.engine.text_alignment import Alignment
 from devfix.model import CellMap, Event, FileChange, Finding, Outcome, Problem, Resolution, Span, Status
 from devfix.sources import SourceFile
 

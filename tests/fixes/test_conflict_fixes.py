@@ -71,6 +71,23 @@ def test_the_caller_chooses_the_device(listing, title):
     assert (found, edited(before, edits)) == (title, after)
 
 
+def test_a_default_is_replaced_where_no_single_call_can_choose_the_device():
+    before, after = sides(
+        "- def run(where='cuda'):\n+ def run(where=device):\n      return net(torch.ones(4).to(where))\n\n  run() + run()\n",
+        NET,
+    )
+    title, edits = next(conflict_edits(*conflict_in(before)))
+
+    assert (title, edited(before, edits)) == ("use `device`", after)
+
+
+def test_a_default_stays_where_its_definition_has_no_device():
+    definition = "def run(where='cuda'):\n    return torch.ones(4).to(where)\n\n"
+    before = f"{IMPORTS}{definition}{NET.removeprefix(IMPORTS)}net(run() + run())\n"
+
+    assert list(conflict_edits(*conflict_in(before))) == []
+
+
 def test_without_a_device_expression_the_move_gets_the_condition_of_the_others():
     setup = f"{IMPORTS}use_cuda = torch.cuda.is_available()\nnet = nn.Linear(4, 2)\nif use_cuda:\n    net.cuda()\n"
     before, after = sides(

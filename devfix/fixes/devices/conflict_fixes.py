@@ -18,6 +18,7 @@ from devfix.fixes.move_style import move_of
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
 from devfix.models.names import RANDOM_FACTORIES
+from devfix.syntax.bindings import assigned_names, binds, defaults
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["UNDER_CONDITION", "conflict_edits", "move_index", "move_operand_at_use"]
@@ -94,6 +95,9 @@ def _with_device(tree: SourceTree, call: ast.Call, device: str) -> Iterator[Edit
         yield AppendCode(path, tree.span(call), f".to({device})")
     elif device_argument is not None and literal_device(device_argument) == "cpu" and _is_random_factory(call):
         yield AppendCode(path, tree.span(call), f".to({device})")  # the random numbers stay those of the CPU
+    elif device_argument is not None and (default := _default_of(tree, device_argument)) is not None:
+        if _is_bound_at_definition(tree, default, device):
+            yield ReplaceExpression(path, tree.span(default), device)
     elif device_argument is not None:
         yield ReplaceExpression(path, tree.span(device_argument), device)
     elif isinstance(func, ast.Name):
@@ -101,6 +105,23 @@ def _with_device(tree: SourceTree, call: ast.Call, device: str) -> Iterator[Edit
     elif literal_device(func) == "cuda":
         yield ReplaceExpression(path, tree.span(func), tree.source(func).replace(".cuda.", ".", 1))
         yield AppendCode(path, tree.span(call), f".to({device})")
+
+
+def _default_of(tree: SourceTree, device_argument: ast.expr) -> ast.expr | None:
+    """Return the hard-coded default of the parameter that names the device: callers may pass another one."""
+    function = tree.function(device_argument)
+    if not isinstance(device_argument, ast.Name) or not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return None
+    if device_argument.id in assigned_names(function):
+        return None
+    found = {parameter.arg: value for parameter, value in defaults(function.args).items()}
+    default = found.get(device_argument.id)
+    return default if default is not None and literal_device(default) is not None else None
+
+
+def _is_bound_at_definition(tree: SourceTree, default: ast.expr, device: str) -> bool:
+    """Return whether a device is a name of the module that is bound in front of the function's definition."""
+    return any(binds(statement, device) and statement.end_lineno < default.lineno for statement in tree.tree.body)
 
 
 def _is_random_factory(call: ast.Call) -> bool:

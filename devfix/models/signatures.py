@@ -56,6 +56,7 @@ RESULT_WORDS = {
     "OnCPU": 0,
     "Same": 1,
     "Copy": 1,
+    "Calls": -1,
     "Array": 0,
     "Any": 0,
     "Escapes": 0,
@@ -210,10 +211,12 @@ def _check_result(word: Word, signature: Signature) -> None:
     if word.name in ("tuple", "list"):
         for inner in word.arguments:
             _check_result(inner, signature)
-    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Fresh", "Integral") and word.arguments:
-        name = word.arguments[0].name
-        if signature.parameter(name) is None and not (word.name == "Fresh" and name in PLACES):
-            raise BadSignature(f"`{word}` names no parameter of the function")
+    elif word.name == "Calls" and not word.arguments:
+        raise BadSignature("`Calls` names the parameter that is called, and those that are passed to it")
+    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Fresh", "Integral"):
+        for name in (argument.name for argument in word.arguments):
+            if signature.parameter(name) is None and not (word.name == "Fresh" and name in PLACES):
+                raise BadSignature(f"`{word}` names no parameter of the function")
 
 
 @lru_cache(maxsize=4096)

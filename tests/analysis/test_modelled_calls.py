@@ -37,6 +37,8 @@ def of(first) -> Of[first]: ...
 def on_cpu(first) -> OnCPU: ...
 def same(first) -> Same[first]: ...
 def copied(first) -> Copy[first]: ...
+def calls(function: Callable, *args, again=..., **kwargs) -> Calls[function, args, kwargs]: ...
+def calls_with(function: Callable, first, second) -> Calls[function, second]: ...
 def array(first: Host) -> Array: ...
 def escapes(first) -> Escapes: ...
 def exits() -> Exits: ...
@@ -156,6 +158,14 @@ PLACES = {
     "OnCPU": [("acme.on_cpu(there)", "cpu")],
     "Same": [("acme.same(there)", "accelerator"), ("acme.same({'x': there})['x']", "accelerator")],
     "Copy": [("acme.copied(there)", "accelerator")],
+    "Calls": [
+        ("acme.calls(torch.zeros_like, there)", "accelerator"),
+        ("acme.calls(torch.zeros_like, there, again=True, device='cpu')", "cpu"),
+        ("acme.calls(lambda first, second: first, here, second=there)", "cpu"),
+        ("acme.calls(acme.Layer(3), here)[0]", "cpu"),
+        ("acme.calls_with(lambda first: first, here, there)", "accelerator"),
+        ("acme.calls(3, there)", "unknown"),
+    ],
     "Array": [("torch.tensor(acme.array(here))", "unknown")],
     "Any": [("acme.host(here)", "unknown")],
     "Escapes": [("acme.escapes(there)", "unknown")],
@@ -214,6 +224,11 @@ def test_an_optimizer_that_creates_its_state_at_once(analyse):
     code = "layer = acme.Layer(3)\nrule = acme.Rule(layer.parameters())\nlayer.cuda()\nrule.step()"
 
     assert len(analyse(SETUP + code).hazards) == 1
+
+
+def test_a_function_that_is_called_has_its_own_checks(analyse):
+    assert mismatches(analyse, "acme.calls(torch.add, here, other=there)") == ["add"]
+    assert mismatches(analyse, "acme.calls(lambda first, second: first, here, there)") == []
 
 
 def test_the_default_device_is_that_of_the_path(analyse):

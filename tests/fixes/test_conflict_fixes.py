@@ -73,7 +73,8 @@ def test_the_caller_chooses_the_device(listing, title):
 
 def test_a_default_is_replaced_where_no_single_call_can_choose_the_device():
     before, after = sides(
-        "- def run(where='cuda'):\n+ def run(where=device):\n      return net(torch.ones(4).to(where))\n\n  run() + run()\n",
+        "- def run(where='cuda'):\n+ def run(where=device):\n      return net(torch.ones(4).to(where))\n\n"
+        "  run() + run()\n",
         NET,
     )
     title, edits = next(conflict_edits(*conflict_in(before)))

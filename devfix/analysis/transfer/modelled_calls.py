@@ -280,6 +280,17 @@ def _copy(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: 
     return builtins.deep_copy(interp, values[0], site.node)
 
 
+def _calls(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
+    """Call the function in the first parameter with the arguments for the others."""
+    called, *passed = (argument.name for argument in word.arguments)
+    given = [argument for argument in call.arguments if argument.parameter.name in passed]
+    args = [argument.value for argument in given if argument.parameter.kind != "keywords"]
+    further = {key: value for key, value in site.keywords.items() if call.signature.parameter(key) is None}
+    passes_further = any(each.kind == "keywords" for each in call.signature.parameters if each.name in passed)
+    functions = call.values(called)
+    return interp.call(functions[0], args, further if passes_further else {}, site.node) if functions else UNKNOWN
+
+
 def _anything(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
     if call.signature.parameters and _is_class_that_reads(site, call):
         return interp.new_opaque(site.name, site.node)
@@ -326,6 +337,7 @@ _ResultFunction = Callable[["Interpreter", "Word", Site, BoundCall, _Common], Va
 _RESULTS: dict[str, _ResultFunction] = {
     "Any": _anything,
     "Array": _anything,
+    "Calls": _calls,
     "Copy": _copy,
     "Device": _device,
     "Escapes": _escapes,

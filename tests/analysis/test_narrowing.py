@@ -151,6 +151,35 @@ def test_an_input_follows_the_parameters_of_one_of_several_modules(met):
     assert met(MODULES.replace("MOVE", "if next(model.parameters()).is_cuda:\n        x = x.cuda()")) == []
 
 
+def test_an_input_follows_the_parameters_of_one_of_many_modules(met):
+    many = (
+        "".join(f"class Known{number}(Known):\n    pass\n\n" for number in range(6))
+        + "kinds = {"
+        + ", ".join(f"'{number}': Known{number}" for number in range(6))
+        + "}\n"
+    )
+    follows = MODULES.replace("MOVE", "if next(model.parameters()).is_cuda:\n        x = x.cuda()")
+    program = follows.replace("def count", f"{many}\ndef count").replace("return Known()", "return kinds[kind]()")
+
+    assert met(program) == []
+    assert met(program.replace("if next(model.parameters()).is_cuda:", "if True:")) == ["return self.layer(x)"]
+
+
+def test_an_input_follows_the_parameters_that_are_known(met):
+    parts = "nn.Linear(3, 3), build(), nn.Linear(3, 3)"
+    program = f"""
+        from library import build
+
+        net = nn.Sequential({parts})
+        x = torch.ones(3)
+        if next(net.parameters()).is_cuda:
+            x = x.cuda()
+        net(x)
+    """
+
+    assert met(program) == []
+
+
 def test_an_input_that_follows_nothing_meets_the_module_on_the_cpu(met):
     assert met(MODULES.replace("MOVE", "x = x.cuda()")) == ["return self.layer(x)"]
 

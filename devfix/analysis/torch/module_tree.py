@@ -109,7 +109,10 @@ def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
 
 
 def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
-    """Return the device of ``next(module.parameters())``; unknown if no weights are known, or on several devices."""
+    """Return the device of ``next(module.parameters())``; unknown if no weights are known, or on several devices.
+
+    Weights that may be anywhere say nothing against those that are known.
+    """
     found = {device for _, _, module in weighted_modules(interp, pointer) for device in module.devices}
     found |= {
         value.device
@@ -117,4 +120,5 @@ def weights_device(interp: Interpreter, pointer: Pointer) -> Device:
         for value in interp.heap_object(part).fields.values()
         if isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
     }
-    return next(iter(found)) if len(found) == 1 else UNKNOWN_DEVICE
+    known = found - {UNKNOWN_DEVICE}
+    return next(iter(known)) if len(known) == 1 else UNKNOWN_DEVICE

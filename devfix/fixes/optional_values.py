@@ -1,13 +1,14 @@
-"""Values that may be ``None``: where a program tests for it, a move must not come first."""
+"""Values that may be ``None``, or a number: where a program tests for ``None``, a move must not come first."""
 
 from __future__ import annotations
 
 import ast
 
+from devfix.syntax.bindings import defaults
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["exit_without", "move_code", "tests_for_none"]
+__all__ = ["exit_without", "may_be_number", "move_code", "tests_for_none"]
 
 _EXITS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
@@ -16,6 +17,15 @@ def tests_for_none(scope: ast.AST, name: str, binding: ast.AST) -> bool:
     """Return whether a function or module compares a name with ``None`` below the first line of its binding."""
     first = getattr(binding, "lineno", 0)
     return any(tested == name and line > first for tested, line in _tests(scope))
+
+
+def may_be_number(scope: ast.AST, name: str) -> bool:
+    """Return whether a name is a parameter whose default is a number or a string, which callers may leave out."""
+    spec = getattr(scope, "args", None)
+    given = defaults(spec) if isinstance(spec, ast.arguments) else {}
+    found = next((value for parameter, value in given.items() if parameter.arg == name), None)
+    found = found.operand if isinstance(found, ast.UnaryOp) else found
+    return isinstance(found, ast.Constant) and found.value is not None
 
 
 def move_code(scope: ast.AST, name: str, trailer: str, statement: ast.stmt) -> str:

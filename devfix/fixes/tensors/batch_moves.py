@@ -14,7 +14,7 @@ from devfix.analysis.scopes import value_of
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move, style_at
-from devfix.fixes.optional_values import exit_without, tests_for_none
+from devfix.fixes.optional_values import exit_without, may_be_number, tests_for_none
 from devfix.fixes.tensors.argument_moves import move_argument
 from devfix.fixes.tensors.companions import move_beside_companion
 from devfix.fixes.tensors.comprehensions import move_container
@@ -149,6 +149,8 @@ def _at_name(observations: Observations, misplaced: MisplacedItem, binding: Bind
     elif binding.kind == "param":
         function = point.call_frame.activation.node
         if not isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)) or _checks_type(function, name):
+            return None
+        if may_be_number(function, name):
             return None
         edit = InsertStatement(tree.path, tree.span(function), Where.BODY_START, code)
         return PlannedEdit(edit, f"`{name}`")

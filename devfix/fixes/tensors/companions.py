@@ -12,7 +12,7 @@ from devfix.analysis.observations import DeviceMismatch, Transfer
 from devfix.analysis.scopes import value_of
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.move_style import Move
-from devfix.fixes.optional_values import move_code
+from devfix.fixes.optional_values import may_be_number, move_code
 from devfix.fixes.value_scope import bound_at
 from devfix.model import InsertStatement, Where
 
@@ -72,6 +72,8 @@ def _after_moves(
             continue
         last = max((node.lineno for node in _stores(point.call_frame.activation.node, name)), default=0)
         if last >= point.stmt.lineno or not bound_at(point.call_frame, name):
+            continue
+        if may_be_number(point.call_frame.activation.node, name):
             continue
         code = move_code(point.call_frame.activation.node, name, Move(point).trailer(), point.stmt)
         yield InsertStatement(point.tree.path, point.tree.span(point.stmt), Where.AFTER, code)

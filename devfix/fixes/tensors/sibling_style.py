@@ -12,7 +12,7 @@ from devfix.analysis.observations import Binding, Transfer
 from devfix.analysis.scopes import visible
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.move_style import Move
-from devfix.fixes.optional_values import move_code
+from devfix.fixes.optional_values import may_be_number, move_code
 from devfix.fixes.tensors.misplaced_items import (
     MisplacedItem,
     PlannedEdit,
@@ -59,6 +59,8 @@ def _last_move_per_function(siblings: Sequence[Transfer]) -> list[Transfer]:
 def _like_sibling(misplaced: MisplacedItem, binding: Binding, transfer: Transfer) -> PlannedEdit | None:
     tree, statement = transfer.point.tree, transfer.point.stmt
     name, move = binding.name, Move(transfer.point)
+    if may_be_number(transfer.point.call_frame.activation.node, name):
+        return None
     trailer = move.trailer()
     if isinstance(move.guard, ast.IfExp):
         if not name.isidentifier() or not isinstance(statement, ast.Assign):

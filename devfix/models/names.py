@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = [
     "CPU_ONLY_FACTORIES",
     "DEVICE_PLACING_TRAINERS",
@@ -14,6 +16,7 @@ __all__ = [
     "RANDOM_METHODS",
     "READ_ONLY_METHODS",
     "TELL_TENSORS",
+    "names_loss",
     "names_number",
 ]
 
@@ -97,3 +100,11 @@ _NUMBER_PREFIXES = ("batch_size", "num_", "number_of_", "is_", "has_", "in_degre
 def names_number(name: str) -> bool:
     """Return whether an attribute of this name of a batch or graph is a number or a function: ``num_graphs``."""
     return name.startswith(_NUMBER_PREFIXES)
+
+
+_LOSS = re.compile(r"(^|_)(criterion|criterions|crit|loss|losses)(_|\d|$)", re.IGNORECASE)
+
+
+def names_loss(name: str) -> bool:
+    """Return whether a variable of this name holds a loss: ``criterion``, ``loss_fn``, ``l1_loss``."""
+    return _LOSS.search(name) is not None

@@ -80,7 +80,7 @@ class DeviceAssignment:
     """The first time that a call moves a value to ``device`` or creates it there.
 
     ``source`` is the device of a moved tensor before the call.  ``moves_nothing`` says that
-    the call moves a module without parameters and buffers, which works on every machine.
+    the call moves a module without parameters and buffers, or what is named as a loss, which works on every machine.
     """
 
     point: ProgramPoint

@@ -24,7 +24,7 @@ from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer import external_calls
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets
 from devfix.models.index import lookup
-from devfix.models.names import READ_ONLY_METHODS
+from devfix.models.names import READ_ONLY_METHODS, names_loss
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -150,10 +150,20 @@ def _move(
     )
     targets = frozenset(device for device in devices if device is not None)
     for device in devices:
-        scenarios.record_placement(interp, node, device)
+        scenarios.record_placement(interp, node, device, moves_nothing=_is_loss(interp, node))
     if targets:
         point = interp.point(node, with_state=True)
         if ACCELERATOR in targets:
             interp.observations.moves.append(point)
         interp.now.update(pointer, devices=targets, last_moved_at=point)
     return pointer
+
+
+def _is_loss(interp: Interpreter, move: ast.Call) -> bool:
+    """Return whether what is moved is named as a loss, most of which have no weights: nothing is moved."""
+    named = [move.func.value] if isinstance(move.func, ast.Attribute) else []
+    statement = interp.activation.stmt if interp.activation is not None else None
+    if isinstance(statement, ast.Assign) and statement.value is move:
+        named += statement.targets
+    names = (getattr(each, "attr", getattr(each, "id", "")) for each in named)
+    return any(names_loss(name) for name in names)

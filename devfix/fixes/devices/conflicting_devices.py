@@ -132,6 +132,8 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             continue  # the device of a caller, which names it
         if known is not None and (known.moves_nothing or known.latent or is_intended(known)):
             continue
+        if CPU in by_device:
+            continue  # it follows a value, which another call has moved
         if assignment is not None and known is not None:
             yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choices[0])
 
@@ -324,7 +326,7 @@ def _left_on_cpu(observations: Observations) -> Iterator[DeviceConflict]:
 
 
 def _follows_value(assignment: DeviceAssignment) -> bool:
-    """Whether a value is moved to the current or former device of another value (``x.device``)."""
+    """Whether a value is moved to the current or former device of another value (``x.device``, ``to(x)``)."""
     function = assignment.call.func
     if restores_device(assignment.point) or (isinstance(function, ast.Attribute) and function.attr == "type_as"):
         return True
@@ -332,6 +334,8 @@ def _follows_value(assignment: DeviceAssignment) -> bool:
     if device_argument is None:
         return False
     frame, device_argument = passed_device(assignment.point, device_argument)
+    if isinstance(value_of(assignment.point, frame, device_argument), Tensor):
+        return True
     if not isinstance(device_argument, ast.Attribute) or device_argument.attr != "device":
         return False
     base, state = value_of(assignment.point, frame, device_argument.value), assignment.point.state

@@ -89,3 +89,21 @@ print(torch.cat([z, torch.ones(3)]))
 
     assert met(program.replace("CONVERT", "torch.tensor")) == []
     assert met(program.replace("CONVERT", "torch.relu")) == ["print(torch.cat([z, torch.ones(3)]))"]
+
+
+@pytest.mark.parametrize(("other", "reads"), [("read", 0), ("torch.ones(3).cuda()", 1)])
+def test_what_may_be_an_array_on_both_sides_may_be_an_array(analyse, other, reads):
+    program = f"""
+        import random
+        import numpy as np
+        from library import read, states
+
+        def first():
+            if random.random() < 0.5:
+                return torch.ones(3).cuda(), 1
+            return states.position, 1, 2
+
+        np.linalg.norm({other} - first()[0])
+    """
+
+    assert len(analyse(program).host_accesses) == reads

@@ -13,6 +13,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     DeviceValue,
+    External,
     Number,
     Parameters,
     Tensor,
@@ -225,6 +226,7 @@ def _combine(
     """Evaluate an operator on tensors: both must be on one device; CPU scalars are exempt, except in ``@``."""
     if not strict:
         left, right = (UNKNOWN if _is_option(value) else value for value in (left, right))
+    others = (UNKNOWN,) if _may_be_unknown(interp, left) and _may_be_unknown(interp, right) else ()
     operands = [
         tensor_operands(value, text_of(part))
         for value, part in ((left, left_node), (right, right_node))
@@ -234,9 +236,8 @@ def _combine(
         return _perhaps_numbers(left if _holds_tensor(left) else right)
     if len(operands) == 1 and len(operands[0].devices) > 1:  # with a number, each alternative keeps its device
         value = left if _holds_tensor(left) else right
-        return join(
-            replace(option, maybe_container=False) for option in alternatives(value) if isinstance(option, Tensor)
-        )
+        tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
+        return join((*others, *(replace(tensor, maybe_container=False) for tensor in tensors)))
     if len(operands) == 2 and _is_loaded_entry(left) and _is_loaded_entry(right):
         return _perhaps_numbers(left)
     if len(operands) == 1 and not strict and _may_follow(interp, operands[0], right if _holds_tensor(left) else left):
@@ -247,11 +248,20 @@ def _combine(
     )
     grad = any(operand.grad for operand in operands) and not isinstance(node, ast.Compare)
     is_single_number = all(operand.is_single_number for operand in operands)
-    return Tensor(
+    result = Tensor(
         device,
         origins,
         is_certain=any(map(_is_tensor, (*alternatives(left), *alternatives(right)))),
         maybe_zero_dim=all(operand.maybe_zero_dim for operand in operands),
         grad=grad,
         is_single_number=is_single_number,
+    )
+    return join((*others, result))
+
+
+def _may_be_unknown(interp: Interpreter, value: Value) -> bool:
+    """Return whether a value may be something unknown, such as an array."""
+    return any(
+        isinstance(option, (Unknown, External)) or object_at(interp, option, Opaque) is not None
+        for option in alternatives(value)
     )

@@ -86,8 +86,8 @@ class Program:
     """The project files that one entry script imports.
 
     Imports are resolved in the script's folder, in those that it adds to ``sys.path``, in its parent folders up to
-    ``root`` (scripts are often started from there), and in their source folders such as ``src``.  Every other module is
-    external.
+    ``root`` (scripts are often started from there), in their source folders such as ``src``, and in those that the
+    modules read so far add to ``sys.path``.  Every other module is external.
 
     Attributes:
         roots: the folders in which imports are resolved.
@@ -159,6 +159,10 @@ class Program:
                 file = os.path.join(roots[0], name + ".py")
                 files[file] = self._read(file) or ""
         named = (folder for file, source in files.items() for folder in added_folders(source, file))
+        return self._among(roots, named)
+
+    def _among(self, roots: list[str], named: Iterable[str]) -> list[str]:
+        """Return those of the named folders that are in the project, and not among ``roots``."""
         found = (self._started_from(roots, folder) for folder in named)
         return [each for each in dict.fromkeys(found) if each is not None and each not in roots]
 
@@ -205,6 +209,8 @@ class Program:
         key = os.path.abspath(path)
         if key not in self._modules:
             text = self._read(path)
+            if text is not None:  # a script's own folders are searched already
+                self.roots = [*self.roots, *self._among(self.roots, added_folders(text, key))]
             try:
                 self._modules[key] = None if text is None else PythonModule(name, path, self._parse(path, text))
             except SyntaxError:

@@ -94,6 +94,14 @@ def mismatches(tmp_path, files: dict[str, str]) -> int:
             },
             id="by-another-module",
         ),
+        pytest.param(
+            {
+                "train.py": MAIN.replace("from net import", "from tools.entry import"),
+                "tools/entry.py": "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '../models/net'))\n"
+                "from net import *\n",
+            },
+            id="by-an-imported-module",
+        ),
     ],
 )
 def test_a_program_is_followed_into_folders_that_it_adds(tmp_path, files):

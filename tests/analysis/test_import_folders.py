@@ -97,8 +97,8 @@ def mismatches(tmp_path, files: dict[str, str]) -> int:
         pytest.param(
             {
                 "train.py": MAIN.replace("from net import", "from tools.entry import"),
-                "tools/entry.py": "import os, sys\nsys.path.append(os.path.join(os.path.dirname(__file__), '../models/net'))\n"
-                "from net import *\n",
+                "tools/entry.py": "import os, sys\n"
+                "sys.path.append(os.path.join(os.path.dirname(__file__), '../models/net'))\nfrom net import *\n",
             },
             id="by-an-imported-module",
         ),

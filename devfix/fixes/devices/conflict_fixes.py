@@ -121,7 +121,7 @@ def _default_of(tree: SourceTree, device_argument: ast.expr) -> ast.expr | None:
 
 def _is_bound_at_definition(tree: SourceTree, default: ast.expr, device: str) -> bool:
     """Return whether a device is a name of the module that is bound in front of the function's definition."""
-    return any(binds(statement, device) and statement.end_lineno < default.lineno for statement in tree.tree.body)
+    return any(binds(statement, device) and statement.lineno < default.lineno for statement in tree.tree.body)
 
 
 def _is_random_factory(call: ast.Call) -> bool:

@@ -53,9 +53,11 @@ from collections.abc import Iterator
 from codemods.checkpoints._device_indices import is_number, may_be_index, may_be_no_index
 from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
 from devfix.analysis.observations import Loading
+from devfix.analysis.scenarios import literal_device
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.move_style import last_move
@@ -163,6 +165,7 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     move = last_move(observations.moves, max([point.time, *(use.point.time for use in loading.uses)]))
     arguments = move.arguments if move is not None and not move.legacy else None
     device = device_for_move(observations, point, point.call_frame, arguments)
+    device = None if device is not None and _is_foreign_constant(point, device) else device
     if any(use.kind == "needs-cpu" for use in loading.uses):
         return '"cpu"', ""
     if only_module_on_cpu:
@@ -196,6 +199,19 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         stays = "torch" in visible(point, point.call_frame)  # where it was saved, if this machine has CUDA
         return (_WHERE_SAVED, "") if stays else (None, _STAYS)
     return '"cpu"', ""
+
+
+def _is_foreign_constant(point: ProgramPoint, device: str) -> bool:
+    """Return whether a function of a file reads a constant such as ``"cuda:3"``, which its importers need not use."""
+    if isinstance(point.call_frame.activation.node, ast.Module):
+        return False
+    bound = [
+        statement.value
+        for statement in point.tree.tree.body
+        if isinstance(statement, ast.Assign) and [getattr(each, "id", "") for each in statement.targets] == [device]
+    ]
+    index = (literal_device(bound[0]) or "").partition(":")[2] if len(bound) == 1 else ""
+    return index not in ("", "0")
 
 
 def _in_release(loading: Loading, target: str, release: tuple[int, int] | None) -> str | None:

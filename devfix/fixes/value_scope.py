@@ -14,6 +14,7 @@ from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
+    UNKNOWN,
     Pointer,
     Tensor,
     Value,
@@ -122,7 +123,19 @@ class ValueScope:
     @cached_property
     def live(self) -> list[str]:
         """The live expressions for a device, best first; locals and globals precede attributes."""
-        return live_devices(self.point, self.call_frame, self.observations.preferred_device)
+        found = live_devices(self.point, self.call_frame, self.observations.preferred_device)
+        return [text for text in found if not self._is_of_given_module(text)]
+
+    def _is_of_given_module(self, text: str) -> bool:
+        """Return whether ``model.device`` is an attribute of an argument's class, which other modules need not have."""
+        root, _, name = text.partition(".")
+        state = self.point.state
+        if not name or root == "self" or root not in parameters(self.call_frame.activation.node) or state is None:
+            return False
+        value = visible(self.point, self.call_frame).get(root)
+        given = [module_at(state, option) for option in alternatives(value or UNKNOWN) if isinstance(option, Pointer)]
+        classes = [module.cls for module in given if module is not None and module.cls is not None]
+        return any(each.module.tree is not self.call_frame.tree for each in classes)
 
     def _named(self, query: Query) -> list[str]:
         if not query.bound:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -262,3 +263,35 @@ def test_replicas_have_no_parameters(line, usable):
     observations, site, partners = _birth(NO_INPUT, f"{SETUP}{line}\n")
     scope, query = ValueScope(observations, site, site.call_frame), Query(partners=tuple(partners), bound=True)
     assert ("next(self.parameters()).device" in device_expressions(scope, FOR_TENSOR, query)) is usable
+
+
+def test_an_attribute_of_another_file_s_class_is_not_read_from_an_argument(tmp_path):
+    nets = textwrap.dedent(
+        """
+        import torch
+        from torch import nn
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+                self.device = torch.device("cuda")
+        """
+    )
+    use = "def run(net):\n    return net.fc(torch.ones(3, 4))\n\nrun(Net().cuda())\n"
+    (tmp_path / "nets.py").write_text(nets, encoding="utf-8")
+
+    assert _device_in(tmp_path, f"import torch\nfrom nets import Net\n\n{use}") == "next(net.parameters()).device"
+    assert _device_in(tmp_path, f"{nets}\n\n{use}") == "net.device"
+
+
+def _device_in(folder: Path, text: str) -> str | None:
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    observations = analysis.analyse(
+        str(folder / "train.py"), lambda path: Path(path).read_text(encoding="utf-8"), str(folder)
+    )
+    assert observations is not None
+    mismatch = observations.mismatches[0]
+    (origin,) = (origin for operand in mismatch.cpu for origin in operand.origins)
+    site = observations.sources[origin.site_id].point
+    return device_for_tensor(observations, site, site.call_frame)

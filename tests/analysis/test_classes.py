@@ -439,3 +439,24 @@ def test_a_class_of_a_library_or_what_stands_in_for_it_is_the_library_class(met)
     """
     assert met(text.replace("MOVE", "net.to('cuda')")) == []
     assert met(text.replace("MOVE", "pass")) == ["return self.fc(x)"]
+
+
+def test_one_of_many_classes_is_each_of_them(met):
+    classes = "".join(
+        f"""
+class Net{number}(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.fc(x.cuda())
+
+"""
+        for number in range(9)
+    )
+    kinds = "kinds = {" + ", ".join(f"'{number}': Net{number}" for number in range(9)) + "}\n"
+    program = f"import sys\n{classes}{kinds}net = kinds[sys.argv[1]]().cuda()\nnet(torch.ones(3))\n"
+
+    assert met(program) == []
+    assert met(program.replace("x.cuda()", "x")) == ["return self.fc(x)"]

@@ -415,13 +415,15 @@ def _kind(value: Value) -> object:
             return Pointer
         case Parameters():  # of the modules that a name may stand for
             return Parameters
+        case ClassValue():  # of which an option chooses one
+            return ClassValue
         case Bound() | Builtin():  # methods of the objects that a name may stand for
             return Bound
     return None
 
 
 def _summary(kind: object, members: list[Value]) -> list[Value]:
-    if kind in (None, Pointer, Parameters, Bound):
+    if kind in (None, Pointer, Parameters, Bound, ClassValue):
         most = WIDENING_LIMIT if kind is None else MOST_OBJECTS
         return members if len(members) <= most else [UNKNOWN]
     if len(members) == 1 or kind is Const:

@@ -465,3 +465,18 @@ def test_names_of_what_methods_return_do_not_grow_without_end(analyse):
 
     assert state is not None
     assert max(obj.name.count(".") for _, obj in state.heap_objects()) < 20
+
+
+@pytest.mark.parametrize(("options", "stays"), [("", True), (", **options", False)])
+def test_unknown_options_may_give_another_device_than_the_default(met, options, stays):
+    program = f"""
+        from settings import options
+
+        def place(x, device="cpu"):
+            return x.to(device)
+
+        y = place(torch.ones(3).cuda(){options})
+        y + torch.ones(3).cuda()
+    """
+
+    assert met(program) == ["y + torch.ones(3).cuda()"] * stays

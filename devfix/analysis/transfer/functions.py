@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
+from devfix.analysis.domain.device_parsing import names_device
 from devfix.analysis.domain.location import Activation, ProgramPoint
 from devfix.analysis.domain.objects import Container, Mapping, Opaque, module_at, object_at
 from devfix.analysis.domain.state import State, Unreachable
@@ -14,6 +15,7 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     Const,
+    DeviceValue,
     External,
     Function,
     IterableOf,
@@ -293,9 +295,12 @@ def _bind_parameters(interp: Interpreter, function: Function, args: list[Value],
 
 
 def _default(parameter: ast.arg, default: Value, unpacked: Value | None) -> Value:
-    """Return the default of a parameter; of a flag for the accelerator, ``**options`` may give another value."""
-    is_flag = isinstance(default, Const) and isinstance(default.value, bool)
-    may_be_given = unpacked is not None and is_flag and asks_for_accelerator(parameter.arg) is not None
+    """Return the default of a parameter; of a device, or a flag for one, ``**options`` may give another value."""
+    if unpacked is None:
+        return default
+    value = default.value if isinstance(default, Const) else None
+    is_device = isinstance(default, DeviceValue) or (isinstance(value, str) and names_device(value))
+    may_be_given = is_device or (isinstance(value, bool) and asks_for_accelerator(parameter.arg) is not None)
     return Unknown(parameter.arg) if may_be_given else default
 
 

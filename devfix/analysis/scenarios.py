@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -47,8 +48,24 @@ __all__ = [
     "names_several_accelerators",
     "origins_after_move",
     "record_placement",
+    "require_accelerator",
     "sets_current_device",
 ]
+
+
+def require_accelerator(interp: Interpreter, node: ast.Call) -> None:
+    """End a path without an accelerator at a call that needs one; raises ``Unreachable``.
+
+    The call must be a statement: in an expression it may be skipped, and ``suppress`` goes on after it.
+    """
+    activation = interp.activation
+    stmt = activation.stmt if activation is not None else None
+    if not interp.scenario.no_accelerator or not isinstance(stmt, ast.Expr) or stmt.value is not node:
+        return
+    assert activation is not None
+    outer = [each for each in activation.module.tree.ancestors(stmt) if isinstance(each, (ast.With, ast.AsyncWith))]
+    if not any("suppress" in text_of(item.context_expr) for each in outer for item in each.items):
+        raise Unreachable
 
 
 def record_placement(

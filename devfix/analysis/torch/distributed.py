@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.analysis import scenarios
 from devfix.analysis.domain.objects import Container, object_at
-from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -27,7 +27,6 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.observations import Operand
-from devfix.analysis.scenarios import indexed_accelerator
 from devfix.analysis.torch import module_tree
 from devfix.analysis.transfer.device_arguments import named_device
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensors_in, weight_operands
@@ -46,7 +45,7 @@ def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     named = str(backend.value) if isinstance(backend, Const) and isinstance(backend.value, str) else "unknown"
     given = [*node.args[:1], *(each.value for each in node.keywords if each.arg == "backend")]
     if named == "nccl" and any(isinstance(each, ast.Constant) for each in given):  # an option has other choices
-        _require_accelerator(interp, node)
+        scenarios.require_accelerator(interp, node)
     interp.now.set_runtime(backends=frozenset({named}))
     return NONE
 
@@ -114,28 +113,13 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     given = args[0] if args else keywords.get("device", NONE)
     is_negative = isinstance(given, Const) and isinstance(given.value, int) and given.value < 0  # does nothing
     if not is_negative:
-        _require_accelerator(interp, node)
+        scenarios.require_accelerator(interp, node)
     if args or "device" in keywords:
         devices = {named_device(interp, option) for option in alternatives(args[0] if args else keywords["device"])}
         if interp.scenario.multi_accelerator and devices == {OTHER_ACCELERATOR}:
             interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
-
-
-def _require_accelerator(interp: Interpreter, node: ast.Call) -> None:
-    """End a path without an accelerator at a call that needs one; raises ``Unreachable``.
-
-    The call must be a statement: in an expression it may be skipped, and ``suppress`` goes on after it.
-    """
-    activation = interp.activation
-    stmt = activation.stmt if activation is not None else None
-    if not interp.scenario.no_accelerator or not isinstance(stmt, ast.Expr) or stmt.value is not node:
-        return
-    assert activation is not None
-    outer = [each for each in activation.module.tree.ancestors(stmt) if isinstance(each, (ast.With, ast.AsyncWith))]
-    if not any("suppress" in text_of(item.context_expr) for each in outer for item in each.items):
-        raise Unreachable
 
 
 def _is_nccl(interp: Interpreter) -> bool:
@@ -154,4 +138,4 @@ def _names_devices(interp: Interpreter, value: Value) -> bool:
 
 def _group(interp: Interpreter) -> OperandSet:
     """Return the process group as an operand on the accelerator of this process."""
-    return OperandSet([(indexed_accelerator(interp, is_zero=False), Operand(""))])
+    return OperandSet([(scenarios.indexed_accelerator(interp, is_zero=False), Operand(""))])

@@ -218,6 +218,8 @@ def _default_device(interp: Interpreter, name: str, args: list[Value], keywords:
 
 def _default_type(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     text = str(getattr(args[0], "value", getattr(args[0], "name", ""))) if args else ""
+    if "cuda" in text:
+        scenarios.require_accelerator(interp, node)
     interp.now.set_runtime(default_device=ACCELERATOR if "cuda" in text else CPU)
     return NONE
 

@@ -61,7 +61,7 @@ RESULT_WORDS = {
     "Any": 0,
     "Escapes": 0,
     "Exits": 0,
-    "Module": 0,
+    "Module": -1,
     "Object": 1,
     "Overlay": 0,
     "Device": 1,
@@ -213,7 +213,7 @@ def _check_result(word: Word, signature: Signature) -> None:
             _check_result(inner, signature)
     elif word.name == "Calls" and not word.arguments:
         raise BadSignature("`Calls` names the parameter that is called, and those that are passed to it")
-    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Fresh", "Integral"):
+    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Fresh", "Integral", "Module"):
         for name in (argument.name for argument in word.arguments):
             if signature.parameter(name) is None and not (word.name == "Fresh" and name in PLACES):
                 raise BadSignature(f"`{word}` names no parameter of the function")

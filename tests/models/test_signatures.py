@@ -49,6 +49,7 @@ def test_a_parameter_is_found_by_name():
         "Same[a]",
         "Copy[a]",
         "Calls[a, dim]",
+        "Module[a]",
         "Object[matplotlib.axes.Axes]",
         "Literal[False]",
         "Device[accelerator]",

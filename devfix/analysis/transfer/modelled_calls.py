@@ -308,7 +308,12 @@ def _object(interp: Interpreter, word: Word, site: Site, call: BoundCall, common
 
 
 def _module(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
-    return library_modules.opaque_module(interp, site.name, site.node)
+    if not word.arguments:
+        return library_modules.opaque_module(interp, site.name, site.node)
+    given = [option for value in call.values(word.arguments[0].name) for option in alternatives(value)]
+    devices = {option.device if isinstance(option, Tensor) else UNKNOWN_DEVICE for option in given}
+    device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+    return library_modules.opaque_module(interp, site.name, site.node, device)
 
 
 def _device(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:

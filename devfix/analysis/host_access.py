@@ -146,8 +146,11 @@ def _may_be_something_else(tensor: Tensor) -> bool:
 
 
 def _is_guess(tensor: Tensor) -> bool:
-    """Return whether nothing says that a value is a tensor, or where it was made: the NumPy function says otherwise."""
-    return not tensor.is_certain and not tensor.origins
+    """Return whether nothing says that a value is a tensor, or where it was made: the NumPy function says otherwise.
+
+    That a list keeps it says neither.
+    """
+    return not tensor.is_certain and all(origin.kind == "kept" for origin in tensor.origins)
 
 
 def _graph_tensors(interp: Interpreter, value: Value) -> list[Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 
 import pytest
 
@@ -282,3 +283,25 @@ def test_a_star_import_of_a_package_leaves_the_built_in_names(analyse):
 def test_the_wildcard_of_a_stub_does_not_tell_what_a_star_import_brings():
     assert name_of_library(["monai.losses"], "DiceLoss") == External("monai.losses.DiceLoss")
     assert name_of_library(["torch.optim.lr_scheduler"], "build_model") is None
+
+
+def test_a_name_that_another_module_sets_has_its_value_from_then_on(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = """
+        import torch, settings
+        from ops import make
+
+        make() + torch.ones(3)
+        settings.device, DEVICE = "cpu", "cpu"
+        settings.FAST = False
+        make() + torch.ones(3)
+        if settings.FAST:
+            torch.ones(3).cuda() + torch.ones(3)
+    """
+    files = {
+        "train.py": textwrap.dedent(program),
+        "settings.py": "device = 'cuda'\nFAST = True\n",
+        "ops.py": "import torch, settings\n\ndef make():\n    return torch.ones(3, device=settings.device)\n",
+    }
+
+    assert [mismatch.point.span.line for mismatch in facts_of(files).mismatches] == [5]

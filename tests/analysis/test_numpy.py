@@ -107,3 +107,22 @@ def test_what_may_be_an_array_on_both_sides_may_be_an_array(analyse, other, read
     """
 
     assert len(analyse(program).host_accesses) == reads
+
+
+@pytest.mark.parametrize(("made", "reads"), [("agent.act(x)", 0), ("net(x)", 1)])
+def test_what_may_be_an_array_may_be_one_in_a_list(analyse, made, reads):
+    program = f"""
+        import numpy as np
+        from library import load
+
+        agent = load()["agent"]
+        agent.to("cuda")
+        net = nn.Linear(3, 3).cuda()
+        x = torch.ones(3).cuda()
+        kept = []
+        for _ in range(3):
+            kept.append({made})
+        np.stack(kept)
+    """
+
+    assert len(analyse(program).host_accesses) == reads

@@ -19,6 +19,7 @@ from devfix.analysis.domain.values import (
     Device,
     External,
     IterableOf,
+    Namespace,
     Origin,
     Pointer,
     Tensor,
@@ -72,6 +73,8 @@ def assign(
         case ast.Attribute():
             base = interp.evaluate(target.value)
             for option in alternatives(base):
+                if isinstance(option, Namespace):
+                    _set_global(interp, option, target.attr, value)
                 set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
             if target.attr == "data" and isinstance(base, Tensor) and not modules.is_registered(base):
                 _replace_memory(interp, target.value, base, value)
@@ -83,6 +86,12 @@ def assign(
             if source is not None and numpy_.is_array(base):
                 _note_copy_to_array(interp, target, value, source)
             optimizers.note_state_written(interp, target, value)
+
+
+def _set_global(interp: Interpreter, namespace: Namespace, name: str, value: Value) -> None:
+    """Execute ``settings.device = value`` of a module of the project, whose own binding comes first."""
+    interp.global_name(namespace.module, name)
+    interp.now.bind(namespace.module.env, name, value)
 
 
 def _replace_memory(interp: Interpreter, place: ast.expr, tensor: Tensor, value: Value) -> None:

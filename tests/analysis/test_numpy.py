@@ -107,25 +107,3 @@ def test_what_may_be_an_array_on_both_sides_may_be_an_array(analyse, other, read
     """
 
     assert len(analyse(program).host_accesses) == reads
-
-
-@pytest.mark.parametrize(("made", "reads"), [("agent.act(1)", 0), ("net(x)", 1)])
-def test_what_may_be_an_array_may_be_one_in_a_list(analyse, made, reads):
-    program = f"""
-        import numpy as np
-        from copy import deepcopy
-
-        agent = torch.load("agents.pt", map_location="cpu")["agent"]
-        agent.to("cuda")
-        net = nn.Linear(3, 3).cuda()
-        x = torch.ones(3).cuda()
-        kept = []
-        for _ in range(3):
-            round = []
-            for _ in range(3):
-                round.append({made})
-            kept.extend(deepcopy(round))
-        np.stack(kept)
-    """
-
-    assert len(analyse(program).host_accesses) == reads

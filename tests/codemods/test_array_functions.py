@@ -48,3 +48,23 @@ def test_it_stays_as_it_is(body, unchanged, repair):
     text = unchanged(f"{SETUP}{body}\n")
 
     assert repair(CODE, text) == text
+
+
+@pytest.mark.parametrize(("made", "is_moved"), [("agent.act(1)", False), ("torch.rand(8).to(device)", True)])
+def test_a_list_tells_nothing_of_what_may_be_an_array(made, is_moved, repair, unchanged):
+    program = unchanged(
+        f"""{SETUP}
+  from copy import deepcopy
+  agent = torch.load("agents.pt", map_location="cpu")["agent"]
+  agent.to("cuda")
+  kept = []
+  for _ in range(3):
+      inner = []
+      for _ in range(3):
+          inner.append({made})
+      kept.extend(deepcopy(inner))
+  np.stack(kept)
+"""
+    )
+
+    assert (".cpu()" in repair(CODE, program)) is is_moved

@@ -56,6 +56,7 @@ MOVED = [
     pytest.param("m = torch.compile(Block())\nm.cuda()", id="moved-when-compiled"),
     pytest.param("m = copy.deepcopy(Block().cuda())", id="copied"),
     pytest.param("m = models.resnet18().cuda()", id="torchvision"),
+    pytest.param("m = nn.utils.skip_init(nn.Linear, 3, 3, device='cuda')", id="without-initialization"),
     pytest.param(
         "m = Block()\nfor part in m.children():\n    part.cuda()\nm.scale.data = m.scale.data.cuda()\nm.cuda()",
         id="parts-then-all",

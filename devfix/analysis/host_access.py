@@ -23,6 +23,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.observations import HostAccess
+from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
@@ -52,14 +53,25 @@ def note_access(
     container = not isinstance(value, (Tensor, Union))
     if container and kind in ("lengths", "drawn"):
         return  # a list of Python numbers
+    if interp.activation is None:
+        return
+    key = (interp.activation.module.path, expression.lineno, expression.col_offset)
+    if _is_replaced(interp.activation.stmt, expression) and not interp.observations.is_new(HostAccess, *key):
+        return  # each round of the loop reads another item, as it was before the loop
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
-    if not tensors or interp.activation is None or _runs_on_host(interp, expression, kind):
+    if not tensors or _runs_on_host(interp, expression, kind):
         return
     point = interp.point(node, with_state=True)
-    key = (interp.activation.module.path, expression.lineno, expression.col_offset)
     interp.observations.host_accesses.setdefault(
         key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent)
     )
+
+
+def _is_replaced(statement: ast.stmt | None, expression: ast.expr) -> bool:
+    """Return whether a statement replaces the item that it reads: ``d[key] = torch.tensor(np.asarray(d[key]))``."""
+    if not isinstance(statement, ast.Assign) or not isinstance(expression, ast.Subscript):
+        return False
+    return any(text_of(target) == text_of(expression) for target in statement.targets)
 
 
 def _runs_on_host(interp: Interpreter, expression: ast.expr, kind: str) -> bool:

@@ -68,3 +68,23 @@ def test_a_list_tells_nothing_of_what_may_be_an_array(made, is_moved, repair, un
     )
 
     assert (".cpu()" in repair(CODE, program)) is is_moved
+
+
+@pytest.mark.parametrize(("made", "is_moved"), [("[]", False), ("x", True)])
+def test_an_item_that_a_loop_replaces_is_read_as_it_was_before(made, is_moved, repair, unchanged):
+    program = unchanged(
+        f"""{SETUP}
+  import copy
+  from settings import groups, scenes
+  templates = {{}}
+  for group in groups:
+      templates[group] = {{"a": {made}, "b": {made}, "c": {made}}}
+  for scene in scenes:
+      items = copy.deepcopy(templates)
+      for group in items:
+          for name in items[group]:
+              items[group][name] = torch.from_numpy(np.asarray(items[group][name])).float().to(device)
+"""
+    )
+
+    assert (".cpu()" in repair(CODE, program)) is is_moved

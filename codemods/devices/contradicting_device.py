@@ -1,7 +1,8 @@
 """## What it does
 Checks for hard-coded devices that conflict with the device that the program chooses.
 
-- `.cuda()`, `"cuda"` or `torch.cuda.FloatTensor` in a program that falls back to the CPU;
+- `.cuda()`, `"cuda"` or `torch.cuda.FloatTensor` in a program that falls back to the CPU, also `"cuda"` that the program
+  passes to a function;
 - `cuda` in a program that uses `cuda:1`;
 - `"cuda:1"` for a value that is used with tensors on the chosen device;
 - `DataParallel(model, device_ids=[1])` for a model on the first accelerator;
@@ -121,8 +122,9 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     index_move = move_index(conflict)
     if index_move is not None:
         fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
-    call = ast.unparse(conflict.call)
-    call = call if len(call) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
+    tree, place = conflict.place
+    code = ast.unparse(place)
+    code = code if len(code) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
     described = (
         "the CPU, but the value is used with tensors on the accelerator"
         if conflict.device == CPU
@@ -133,9 +135,9 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
         RULE.code,
         RULE.name,
         _severity(conflict, is_shown=bool(fixes) or conflict.mismatch is not None),
-        conflict.point.tree.path,
-        conflict.point.tree.span(conflict.call),
-        f"`{call}` hard-codes {described}",
+        tree.path,
+        tree.span(place),
+        f"`{code}` hard-codes {described}",
         event_path(
             (conflict.choice, "moved", "the program chooses its device here"),
             (conflict.point, "created" if conflict.device == CPU else "moved", "placed on a hard-coded device here"),

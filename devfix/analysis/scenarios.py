@@ -228,7 +228,7 @@ def _last_name(node: ast.expr | None) -> str:
 
 @node_cache(256)
 def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
-    """Return the names, attributes and parameters of a file that are bound to a literal accelerator."""
+    """Return the names, attributes, parameters and keywords of a file that are bound to a literal accelerator."""
     if "cuda" not in tree.text:
         return frozenset()
     found: set[str] = set()
@@ -239,6 +239,8 @@ def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
             and literal_device(node.value) in _ACCELERATOR_NAMES
         ):
             found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
+        elif isinstance(node, ast.keyword) and literal_device(node.value) in _ACCELERATOR_NAMES:
+            found.add(node.arg or "")
         elif isinstance(node, ast.arguments):
             given = [*node.posonlyargs, *node.args]
             pairs = [
@@ -250,4 +252,4 @@ def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
                 for arg, default in pairs
                 if default is not None and literal_device(default) in _ACCELERATOR_NAMES
             )
-    return frozenset(found)
+    return frozenset(found - {""})

@@ -32,6 +32,8 @@ def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iter
     at_call_site = _at_call_site(observations, conflict)
     if at_call_site is not None:
         yield at_call_site
+    if conflict.passed is not None:
+        return  # the function does what it is told
     conditional = _under_condition(conflict)
     if conditional is not None and (device is None or device.startswith("next(")):
         yield UNDER_CONDITION, (conditional,)

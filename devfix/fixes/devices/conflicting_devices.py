@@ -19,7 +19,7 @@ from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
-from devfix.syntax.tree import walk
+from devfix.syntax.tree import SourceTree, walk
 
 __all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
@@ -34,6 +34,7 @@ class DeviceConflict:
     ``device`` is that device. ``point`` is the call in the main run, ``scenario_point`` the call in the scenario that
     shows the conflict (the same point if the main run shows it). ``certain``: the program fails as written. ``choice``:
     a move that shows the program's own device. ``was_on_accelerator``: the value comes from the accelerator, or may.
+    ``passed``: the hard-coded argument of the function that makes the call.
     """
 
     call: ast.Call
@@ -44,6 +45,14 @@ class DeviceConflict:
     choice: ProgramPoint | None = None
     mismatch: DeviceMismatch | None = None
     was_on_accelerator: bool = False
+    passed: ast.expr | None = None
+
+    @property
+    def place(self) -> tuple[SourceTree, ast.expr]:
+        """The hard-coded device, or the call with one, and its file."""
+        if self.passed is None:
+            return self.point.tree, self.call
+        return self.point.call_stack[-2].tree, self.passed
 
     @property
     def is_used_elsewhere(self) -> bool:
@@ -94,14 +103,15 @@ def is_load(call: ast.Call) -> bool:
 # --- conflicts ------------------------------------------------------------------------------------------------------
 def device_conflicts(observations: Observations) -> Iterator[DeviceConflict]:
     """Yield each call whose device conflicts with the device that the program chooses."""
-    found: dict[ast.Call, DeviceConflict] = {}
+    found: dict[ast.expr, DeviceConflict] = {}
     for conflict in (
         *_without_accelerator(observations),
         *_with_other_index(observations),
         *_left_on_cpu(observations),
     ):
-        if not foreign_part(conflict.point.tree.path):
-            found.setdefault(conflict.call, conflict)
+        tree, place = conflict.place
+        if not foreign_part(tree.path):
+            found.setdefault(place, conflict)
     yield from found.values()
 
 
@@ -128,18 +138,28 @@ def _without_accelerator(observations: Observations) -> Iterator[DeviceConflict]
             and literal_device(device_argument) == observations.foreign_index
         ):
             continue  # a second accelerator, without a mismatch
+        passed = None
         if known is not None and device_argument is not None and _is_passed(known, device_argument):
-            continue  # the device of a caller, which names it
+            passed = _literal_of_caller(known, device_argument)
+            if passed is None:
+                continue  # the device of a caller, which names it
         if known is not None and (known.moves_nothing or known.latent or is_intended(known)):
             continue
         if CPU in by_device:
             continue  # it follows a value, which another call has moved
         if assignment is not None and known is not None:
-            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choices[0])
+            yield DeviceConflict(call, known.point, assignment.point, ACCELERATOR, True, choices[0], passed=passed)
 
 
 def _is_passed(assignment: DeviceAssignment, device_argument: ast.expr) -> bool:
     return passed_device(assignment.point, device_argument)[0] is not assignment.point.call_frame
+
+
+def _literal_of_caller(assignment: DeviceAssignment, device_argument: ast.expr) -> ast.expr | None:
+    """Return the hard-coded device that the program itself, outside all functions, passes to the one that moves."""
+    frame, passed = passed_device(assignment.point, device_argument)
+    is_of_program = len(assignment.point.call_stack) == 2 and frame is assignment.point.call_stack[0]
+    return passed if is_of_program and literal_device(passed) is not None else None
 
 
 def chooses_device(observations: Observations) -> bool:

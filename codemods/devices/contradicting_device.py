@@ -1,8 +1,8 @@
 """## What it does
 Checks for hard-coded devices that conflict with the device that the program chooses.
 
-- `.cuda()`, `"cuda"` or `torch.cuda.FloatTensor` in a program that falls back to the CPU, also `"cuda"` that the program
-  passes to a function;
+- `.cuda()`, `"cuda"` or `torch.cuda.FloatTensor` in a program that falls back to the CPU, and `"cuda"` that it gives to
+  a function;
 - `cuda` in a program that uses `cuda:1`;
 - `"cuda:1"` for a value that is used with tensors on the chosen device;
 - `DataParallel(model, device_ids=[1])` for a model on the first accelerator;

@@ -185,7 +185,7 @@ def may_conflict(observations: Observations, trees: Sequence[SourceTree]) -> boo
     if observations.foreign_index is not None:
         return True
     names = {_last_name(part) for call in calls for part in (device_argument_of(call), call.func)} - {""}
-    return bool(names) and any(names & _names_bound_to_accelerators(tree) for tree in trees)
+    return bool(names) and any((names | {_BY_POSITION}) & _names_bound_to_accelerators(tree) for tree in trees)
 
 
 def sets_current_device(trees: Sequence[SourceTree]) -> bool:
@@ -226,6 +226,10 @@ def _last_name(node: ast.expr | None) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+_BY_POSITION = "*"  # in place of a parameter's name
+_TAKE_DEVICES = frozenset({"to", "type", "device"})
+
+
 @node_cache(256)
 def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
     """Return the names, attributes, parameters and keywords of a file that are bound to a literal accelerator."""
@@ -241,6 +245,9 @@ def _names_bound_to_accelerators(tree: SourceTree) -> frozenset[str]:
             found.update(map(_last_name, node.targets if isinstance(node, ast.Assign) else [node.target]))
         elif isinstance(node, ast.keyword) and literal_device(node.value) in _ACCELERATOR_NAMES:
             found.add(node.arg or "")
+        elif isinstance(node, ast.Call) and _last_name(node.func) not in _TAKE_DEVICES:
+            if any(literal_device(argument) in _ACCELERATOR_NAMES for argument in node.args):
+                found.add(_BY_POSITION)
         elif isinstance(node, ast.arguments):
             given = [*node.posonlyargs, *node.args]
             pairs = [

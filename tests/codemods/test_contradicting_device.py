@@ -448,3 +448,16 @@ def test_the_index_of_what_another_function_has_moved_to_the_cpu_follows_it(tmp_
 
     assert {r.finding.severity for r in outcome.resolutions} == {Severity.LATENT}
     assert [change.new.decode() for change in outcome.patch.files] == [after]
+
+
+@pytest.mark.parametrize(("setting", "is_moved"), [("torch.cuda.FloatTensor", False), ("torch.FloatTensor", True)])
+def test_a_program_ends_where_an_imported_file_requires_an_accelerator(setting, is_moved, repair):
+    files = {
+        "train.py": "import torch\nfrom torch import nn\nfrom steps import run\n\n"
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+        "net = nn.Linear(4, 2).to(device)\nprint(run(net))\n",
+        "steps.py": f'import torch\n\ntorch.set_default_tensor_type("{setting}")\n\n\n'
+        "def run(net):\n    return net(torch.ones(3, 4).cuda())\n",
+    }
+
+    assert (repair(CODE, files) != files) is is_moved

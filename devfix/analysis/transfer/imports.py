@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.location import Activation
-from devfix.analysis.domain.state import State
+from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import Const, External, ImportedName, Union, Value, alternatives, join
 from devfix.analysis.transfer import attributes
 from devfix.models.index import lookup
@@ -26,7 +26,10 @@ MAX_EAGER_MODULES = 16  # decorators fill registries; in modules beyond this num
 
 
 def start(interp: Interpreter, module: PythonModule) -> None:
-    """Import a module: index its statements by the names that they bind, and execute those with side effects."""
+    """Import a module: index its statements by the names that they bind, and execute those with side effects.
+
+    Raises ``Unreachable`` where the module requires an accelerator, and there is none.
+    """
     module.env = interp.new_id()
     interp.base.envs[module.env] = {"__name__": Const(module.name)}
     module.waiting = {}
@@ -40,7 +43,8 @@ def start(interp: Interpreter, module: PythonModule) -> None:
             module.waiting.setdefault(name, []).append(stmt)
     module.runtime = interp.now.runtime
     for stmt in immediate:
-        _run(interp, module, [stmt])
+        if not _run(interp, module, [stmt]) and interp.scenario.no_accelerator:
+            raise Unreachable
 
 
 @node_cache(4096)
@@ -141,8 +145,9 @@ def _bind_evaluated(interp: Interpreter, imported: ImportedName, value: Value) -
             env[alias.asname or alias.name] = join(options)
 
 
-def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> None:
-    """Execute statements of an imported module: their effects hold on every path."""
+def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> bool:
+    """Execute statements of an imported module: their effects hold on every path; return whether all of them end."""
+    is_through = True
     with _outside_path(interp, module) as before:
         for stmt in body:
             done = module.done
@@ -153,7 +158,9 @@ def _run(interp: Interpreter, module: PythonModule, body: list[ast.stmt]) -> Non
             if interp.alive:
                 interp.base.absorb(interp.now)
             else:
+                is_through = False
                 interp.state = _outside(interp, before)
+    return is_through
 
 
 @contextmanager

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Mapping
 
-from devfix.analysis.domain.classes import external_bases
+from devfix.analysis.domain.classes import external_bases, mro
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.objects import Module
+from devfix.analysis.domain.values import ClassValue, Pointer, Value, alternatives
 from devfix.analysis.scopes import visible
+from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.syntax.tree import SourceTree, names_in
 
 __all__ = [
@@ -26,9 +30,29 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:
-    """Return whether every name of an expression is visible in a frame."""
+    """Return whether every name of an expression, and every attribute of ``self``, is there in a frame."""
     known = visible(point, call_frame)
-    return all(name in known or hasattr(builtins, name) for name in names_in(node))
+    return all(name in known or hasattr(builtins, name) for name in names_in(node)) and all(
+        _has(point, known, inner.attr)
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name) and inner.value.id == "self"
+    )
+
+
+def _has(point: ProgramPoint, known: Mapping[str, Value], name: str) -> bool:
+    """Return whether the project gives ``self`` an attribute.
+
+    The condition of another class may ask for what is something else here: its flag ``self.cuda`` is a module's method.
+    """
+    assert point.state is not None
+    for option in alternatives(known["self"]):
+        if not isinstance(option, Pointer):
+            continue
+        obj = point.state.heap_object(option)
+        if isinstance(obj, (InstanceObject, Module)) and obj.cls is not None and name not in obj.fields:
+            bases = (base for base in mro(obj.cls) if isinstance(base, ClassValue))
+            return any(point.state.lookup(base.scope, name) is not None for base in bases)
+    return True
 
 
 def same_function(one: CallFrame, other: CallFrame) -> bool:

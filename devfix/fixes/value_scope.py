@@ -200,6 +200,7 @@ class ValueScope:
                 or (_is_on_accelerator(value, maybe_container=True) and _has_a_shape(call_frame, node))
             )
             there = there and not (isinstance(node, ast.Name) and node.id in optional)
+            there = there and not _is_indexed_twice(call_frame, node)
             if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):
                 yield f"{ast.unparse(node)}.device"
 
@@ -392,6 +393,17 @@ def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
         and inner.attr in ("shape", "size", "ndim")
         and ast.unparse(inner.value) == text
         for inner in ast.walk(call_frame.activation.node)
+    )
+
+
+def _is_indexed_twice(call_frame: CallFrame, node: ast.expr) -> bool:
+    """Return whether the function reads items of a value's items, ``outputs[0][1]``: it may hold several tensors."""
+    text = ast.unparse(node)
+    return any(
+        isinstance(inner, ast.Subscript)
+        and isinstance(inner.value, ast.Subscript)
+        and ast.unparse(inner.value.value) == text
+        for inner in walk(call_frame.activation.node)
     )
 
 

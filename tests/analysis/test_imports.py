@@ -305,3 +305,34 @@ def test_a_name_that_another_module_sets_has_its_value_from_then_on(tmp_path, mo
     }
 
     assert [mismatch.point.span.line for mismatch in facts_of(files).mismatches] == [5]
+
+
+@pytest.mark.parametrize(
+    ("line", "lines"),
+    [
+        ("Options.cuda = False", [7]),
+        ("setattr(Options, 'cuda', False)", [7]),
+        ("config.Options.cuda = False", [7]),
+        ("Options.cuda = len(sys.argv) > 1", [7, 10]),
+        ("(Options if len(sys.argv) > 1 else Others).cuda = False", [7, 10]),
+    ],
+)
+def test_an_attribute_that_is_set_on_a_class_has_its_value_from_then_on(line, lines, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program = f"""
+        import sys, torch, config
+        from config import Options, Others
+
+        DEVICE = "cpu"
+        if Options.cuda:
+            torch.ones(3).cuda() + torch.ones(3)
+        {line}
+        if Options.cuda:
+            torch.ones(3).cuda() + torch.ones(3)
+    """
+    files = {
+        "train.py": textwrap.dedent(program),
+        "config.py": "class Options:\n    cuda = True\n\nclass Others:\n    cuda = True\n",
+    }
+
+    assert [mismatch.point.span.line for mismatch in facts_of(files).mismatches] == lines

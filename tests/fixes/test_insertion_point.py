@@ -128,6 +128,20 @@ def test_an_expression_is_live_if_all_its_names_are_visible(text, live):
     assert all_live(point, point.call_frame, ast.parse(text)) is live
 
 
+@pytest.mark.parametrize(
+    ("text", "live"),
+    [("self.fast", True), ("self.use_cuda and x", True), ("self.cuda", False), ("not self.other", False)],
+)
+def test_an_attribute_of_self_is_live_if_the_project_gives_it(text, live):
+    point = mismatch_point(
+        "class Net(nn.Module):\n    fast = True\n\n    def __init__(self):\n        super().__init__()\n"
+        "        self.use_cuda = True\n\n    def forward(self, x):\n        return x + torch.ones(3)\n\n"
+        "Net()(torch.ones(3).cuda())"
+    )
+
+    assert all_live(point, point.call_frame, ast.parse(text)) is live
+
+
 MODULE = """
 class Net({base}):
     def forward(self, x):

@@ -241,6 +241,37 @@ def test_what_is_asked_for_its_shape_is_a_tensor(shape, words):
     assert words_for(program) == words
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("first = outputs[0]", "outputs.device"),
+        ("first = outputs[0][1]", "first.device"),
+        ("first = outputs[0]; second = first[1]", "outputs.device"),
+    ],
+)
+def test_what_has_items_with_items_may_be_no_tensor(line, words):
+    program = f"""
+        from other import known
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(4, 4)
+
+            def forward(self, x):
+                y = self.fc(x)
+                return known(y) if known() else y
+
+        def loss(outputs):
+            {line}
+            return torch.cat([outputs, torch.ones(outputs.size()[0])])
+
+        loss(Net().cuda()(torch.ones(3, 4).cuda()))
+        """
+
+    assert words_for(program, "import torch\nfrom torch import nn\n") == words
+
+
 NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
     "device)(torch.ones(3, 4, device=device))", "device)(3)"
 )

@@ -15,6 +15,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     UNNAMED,
     Builtin,
+    ClassValue,
     Const,
     Device,
     External,
@@ -73,8 +74,6 @@ def assign(
         case ast.Attribute():
             base = interp.evaluate(target.value)
             for option in alternatives(base):
-                if isinstance(option, Namespace):
-                    _set_global(interp, option, target.attr, value)
                 set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
             if target.attr == "data" and isinstance(base, Tensor) and not modules.is_registered(base):
                 _replace_memory(interp, target.value, base, value)
@@ -167,6 +166,14 @@ def set_attribute(
                 module_moves.move(interp, Pointer(origin.site_id), device, node)
     if isinstance(base, Builtin) and name == "data" and module_at(interp, base.receiver) is not None:
         _replace_weight(interp, base.receiver, value, node)
+    match base:
+        case Namespace():
+            _set_global(interp, base, name, value)
+        case ClassValue():
+            old = interp.now.lookup(base.scope, name)
+            interp.now.bind(base.scope, name, join((old, value)) if weak and old is not None else value)
+        case _:
+            pass
     if not isinstance(base, Pointer):
         return
     if value == UNKNOWN:  # methods in other files ask for it, too

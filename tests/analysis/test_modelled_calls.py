@@ -118,6 +118,46 @@ def test_operands_must_agree(analyse, call, fails):
     assert mismatches(analyse, call) == ([call.rpartition("(")[0].split(".")[-1]] if fails else [])
 
 
+@pytest.mark.parametrize(
+    ("function", "fails"),
+    [
+        ("f", True),
+        ("lambda x: here + there", True),
+        ("Job().run", True),
+        ("Job()", True),
+        ("functools.partial(f, 3)", True),
+        ("f if unknown() else len", True),
+        ("g", False),
+        ("unknown", False),
+        ("None", False),
+        ("Job", False),
+    ],
+)
+def test_a_function_is_called_that_a_library_calls(analyse, function, fails):
+    program = f"""
+        import functools
+        from other import unknown
+
+        def f(x):
+            here + there
+            raise ValueError
+
+        def g(x):
+            x + there
+
+        class Job:
+            def run(self, x, *, y):
+                return here + there
+
+            __call__ = run
+
+        acme.free(1, 2, {function})
+        number * there + here
+    """
+
+    assert len(mismatches(analyse, program)) == 1 + fails
+
+
 def test_host_parameters_are_read_on_the_host(analyse):
     observations = analyse(
         SETUP

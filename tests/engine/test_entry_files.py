@@ -12,6 +12,8 @@ from devfix.sources import decode
 TRAIN = "import torch\n\nprint(torch.ones(3).cuda())\n"
 GUARDED = "import torch\n\n\ndef main():\n    print(torch.ones(3).cuda())\n\n\nif __name__ == '__main__':\n    main()\n"
 LAYERS = "import torch\n\n\ndef scale(x):\n    return x * torch.ones(3)\n"
+CALLBACK = "from other import run\n\n\ndef work():\n    return torch.ones(3)\n"
+METHOD = "\n\nclass A:\n    def f(self):\n        run(a=self.g)\n\n    def g(self): ...\n"
 
 
 def space_of(files: dict[str, str]) -> Workspace:
@@ -38,9 +40,12 @@ def test_whether_one_of_some_files_starts_a_program(files, expected):
         pytest.param(LAYERS, True, id="functions"),
         pytest.param(GUARDED, True, id="functions-and-a-guard"),
         pytest.param(TRAIN, False, id="a-script-from-its-first-line"),
+        pytest.param(f"{TRAIN}\n{CALLBACK}\nrun(work)\n", True, id="a-script-that-passes-a-function"),
+        pytest.param(f"{TRAIN}\n{CALLBACK}\nrun(work())\n", False, id="a-script-that-passes-a-result"),
+        pytest.param(TRAIN + METHOD, True, id="a-script-that-passes-a-method"),
     ],
 )
-def test_whether_callers_can_import_a_file(text, expected):
+def test_whether_others_may_call_the_functions_of_a_file(text, expected):
     space = space_of({"lib.py": text})
 
     assert is_library(space, "lib.py", space.parse("lib.py", text), {}, space.text) is expected

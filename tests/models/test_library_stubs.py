@@ -158,6 +158,29 @@ LIBRARIES = {
             "losses.SelfSupervisedLoss(losses.NTXentLoss())(there, there)",
         ],
     ),
+    "searches": (
+        (
+            "import hyperopt, optuna, skopt, wandb\nfrom bayes_opt import BayesianOptimization\nfrom ray import tune\n"
+            "from scipy.optimize import minimize, root\nfrom optuna.study import create_study"
+        ),
+        [
+            "optuna.create_study().optimize(lambda trial: here + there, n_trials=3)",
+            "create_study(direction='maximize').optimize(func=lambda trial: here + there)",
+            "hyperopt.fmin(fn=lambda options: here + there, space=[])",
+            "skopt.gp_minimize(lambda options: here + there, [])",
+            "wandb.agent('a', function=lambda: here + there)",
+            "tune.run(lambda config: here + there, num_samples=3)",
+            "BayesianOptimization(f=lambda rate: here + there, pbounds={}).maximize()",
+            "minimize(lambda x: here + there, [0.0])",
+            "root(lambda x: here + there, [0.0])",
+        ],
+        [
+            "optuna.create_study().optimize(lambda trial: there + there, n_trials=3)",
+            "wandb.agent('a', project='b')",
+            "tune.run('PPO')",
+            "minimize(lambda x: here + torch.tensor(x), [0.0])",
+        ],
+    ),
     "segmentation_models_pytorch": (
         "import segmentation_models_pytorch as smp",
         [

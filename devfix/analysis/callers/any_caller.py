@@ -11,7 +11,8 @@ import ast
 import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from devfix.analysis.callers import instances
 from devfix.analysis.callers.arguments import Evidence, Kind
@@ -34,6 +35,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.model import Coverage
 from devfix.syntax.tree import text_of, walk
@@ -102,6 +104,8 @@ class _AnyCaller:
                 self._guarded(self._start, definition, self._call_function, value)
             elif isinstance(value, ClassValue) and value.node is definition:
                 self._guarded(self._start, definition, self._call_class, value)
+            elif isinstance(value, Function) and _is_decorated(definition):
+                self._guarded(self._start, definition, partial(self._call_decorated, definition), value)
 
     def coverage(self) -> dict[int, Coverage]:
         """Return by line what became of each function."""
@@ -170,6 +174,11 @@ class _AnyCaller:
         if not self._is_called(node) or self._is_offered(node):
             self._call(function, function, None)
 
+    def _call_decorated(self, node: _Method, wrapper: Function) -> None:
+        """Call what a decorator of the project returns, with the arguments for the function that it decorates."""
+        if not self._is_left_out(node, None) and not self._is_called(node):
+            self._call(wrapper, make_function(self._interp, node), None)
+
     def _is_offered(self, function: _Method) -> bool:
         """Return whether a function is made for other files, too: public, with tensors and a device of its own.
 
@@ -229,11 +238,11 @@ class _AnyCaller:
         for base, hooked in _callers_of_hooks(cls.node, names_of(self._module.tree)):
             found = find_member(self._interp, cls, hooked.name)
             if isinstance(found, Function) and found.node is hooked and not self._is_left_out(hooked, base):
-                self._guarded(built, hooked, lambda f: self._call_method(cls, instance, f), found)
+                self._guarded(built, hooked, partial(self._call_method, cls, instance, hooked), found)
         for method in methods:
             found = built.lookup(cls.scope, method.name)
-            if not isinstance(found, Function) or found.node is not method:
-                continue  # decorated, or replaced
+            if not isinstance(found, Function) or (found.node is not method and not _is_decorated(method)):
+                continue  # replaced
             if method in builders:  # the constructor tries it, too, or leaves out the device
                 is_open = not self._is_reached(method) and (
                     method.name == "forward" or self._has_device(method, cls.node)
@@ -241,7 +250,7 @@ class _AnyCaller:
             else:
                 is_open = not self._is_called(method)
             if is_open:
-                self._guarded(built, method, lambda f: self._call_method(cls, instance, f), found)
+                self._guarded(built, method, partial(self._call_method, cls, instance, method), found)
 
     def _builds_with_functions(self, cls: ast.ClassDef) -> bool:
         """Return whether a constructor tells what functions of the file get that make a difference."""
@@ -263,15 +272,21 @@ class _AnyCaller:
         name = ast.Name(kept.name, ast.Load())
         kept.run(self._interp, instance, ast.copy_location(ast.Call(name, [], []), kept.cls.node))
 
-    def _call_method(self, cls: ClassValue, instance: Pointer, method: Function) -> None:
+    def _call_method(self, cls: ClassValue, instance: Pointer, node: _Method, method: Function) -> None:
+        """Call a method of an instance, whose value is another function than its node if it is decorated."""
         interp = self._interp
-        assert isinstance(method.node, _Method)
+        function = method if method.node is node else make_function(interp, node)
         if method.kind == "property":
-            interp.attribute(instance, method.node.name, method.node)
+            interp.attribute(instance, node.name, node)
         elif method.kind == "static":
-            self._call(method, method, cls.node)
+            self._call(method, function, cls.node)
         elif method.kind in ("function", "class"):
-            self._call(Bound(method, cls if method.kind == "class" else instance), method, cls.node, 1)
+            self._call(Bound(method, cls if method.kind == "class" else instance), function, cls.node, 1)
+
+
+def _is_decorated(definition: _Definition) -> TypeGuard[_Method]:
+    """Return whether a function is what its decorators return."""
+    return isinstance(definition, _Method) and bool(definition.decorator_list)
 
 
 def _is_private(name: str) -> bool:

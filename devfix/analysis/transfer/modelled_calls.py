@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from devfix.analysis import host_access, parameter_copies, random_branches
@@ -15,14 +16,17 @@ from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
+    Bound,
     Const,
     Device,
     DeviceValue,
     External,
+    Function,
     IterableOf,
     Keywords,
     Number,
     Origin,
+    Partial,
     Pointer,
     Tensor,
     Text,
@@ -105,6 +109,9 @@ def _run(interp: Interpreter, site: Site, call: BoundCall) -> Value:
     for argument in call.with_word("Generator"):
         if common.device.known and call.signature.result.name not in ("Fresh", "Like"):
             rng.draw(interp, argument.value, common.device, "method", site.node)
+    if call.signature.result.name not in ("Calls", "Overlay"):
+        for argument in call.with_word("Callable"):
+            _call_back(interp, argument.value, site.node)
     return _result(interp, call.signature.result, site, call, common)
 
 
@@ -122,6 +129,17 @@ def _note_host_accesses(interp: Interpreter, site: Site, call: BoundCall) -> Non
             host_access.note_access(interp, site.node, site.operation, argument.value, argument.expression, "numpy")
         else:
             host_access.note_access(interp, site.node, site.name, argument.value, argument.expression)
+
+
+def _call_back(interp: Interpreter, value: Value, node: ast.Call) -> None:
+    """Call a function of the project as a library does that it is passed to; how it ends is the library's affair."""
+    for option in alternatives(value):
+        if isinstance(option, (Function, Bound, Partial, Pointer)):
+            before = interp.now.fork()
+            with suppress(Unreachable):
+                interp.call(option, [], {}, node)
+            if not interp.alive:
+                interp.state = before
 
 
 def _check(interp: Interpreter, site: Site, call: BoundCall) -> _Common:

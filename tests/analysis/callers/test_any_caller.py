@@ -282,3 +282,45 @@ def test_a_module_that_sends_its_own_buffers_to_the_accelerator_is_not_moved(lib
         f"def transformed(self, x: Tensor):\n        return x.cuda() * {basis}",
     )
     assert bool(library(text).mismatches) == meets
+
+
+DECORATORS = """
+import functools
+
+
+def timed(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        print("start")
+        return function(*args, **kwargs)
+
+    return inner
+
+
+def repeated(times):
+    def decorate(function):
+        def inner(*args, **kwargs):
+            for _ in range(times):
+                result = function(*args, **kwargs)
+            return result
+
+        return inner
+
+    return decorate
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    "decorator", ["@timed", "@repeated(3)", "@timed\n@torch.no_grad()", "@torch.jit.ignore\n@timed"]
+)
+def test_what_a_decorator_of_the_project_wraps_is_called_as_without_it(library, decorator):
+    function = (
+        f"{DECORATORS}{decorator}\ndef f(x: Tensor, weight: Tensor | None = None):\n    return x + torch.ones(3)\n"
+    )
+    method = module([], ["return x"], f"{decorator}\ndef f(self, x: Tensor, size=3):\n    return x + torch.ones(size)")
+
+    assert len(library(function).mismatches) == 1
+    assert len(library(DECORATORS + method).mismatches) == 1
+    assert not library(DECORATORS + method.replace("torch.ones(size)", "x.new_ones(size)")).mismatches

@@ -181,6 +181,27 @@ LIBRARIES = {
             "minimize(lambda x: here + torch.tensor(x), [0.0])",
         ],
     ),
+    "torchvision.transforms": (
+        (
+            "from PIL import Image\nfrom torchvision import transforms as T\nfrom torchvision.transforms import v2\n"
+            "image = Image.open('a')\nsteps = [T.Resize(3), T.ToTensor()]\nsteps.append(T.Normalize(0.5, 0.5))"
+        ),
+        [
+            "model(T.ToTensor()(image))",
+            "model(T.Compose(steps)(image).unsqueeze(0))",
+            "model(T.Compose([T.Lambda(lambda x: x.convert('RGB')), T.PILToTensor()])(image))",
+            "model(v2.Compose(transforms=[v2.ToTensor()])(image))",
+            "model(T.Normalize(0.5, 0.5)(here))",
+        ],
+        [
+            "model(T.Compose(steps)(image).cuda())",
+            "model(T.Compose([*steps, T.Lambda(lambda x: x.cuda())])(image))",
+            "model(T.Compose([T.Normalize(0.5, 0.5)])(there))",
+            "model(T.Compose([T.RandomApply([T.ToTensor()])])(image))",
+            "model(T.Compose([T.ToTensor(), T.ToPILImage()])(image))",
+            "model(T.Compose()(image))",
+        ],
+    ),
     "segmentation_models_pytorch": (
         "import segmentation_models_pytorch as smp",
         [
@@ -379,6 +400,7 @@ def test_classes_of_libraries_have_a_root(name, root):
         ("import torchvision.io", "torchvision.io.read_image('a')", "torchvision.io.read_image('a').to(device)"),
         ("from clip import tokenize as cut", "cut(['a'])", "cut(['a']).to(device)"),
         ("from torchvision.transforms import functional as F", "F.to_tensor(x)", "F.to_tensor(x).to(device)"),
+        ("from torchvision.transforms import ToTensor", "ToTensor()(x)", "ToTensor()(x).to(device)"),
         ("from kornia.utils import create_meshgrid", "create_meshgrid(3, 3)", "create_meshgrid(3, 3, device=device)"),
     ],
 )

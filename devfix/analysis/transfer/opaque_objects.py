@@ -49,6 +49,9 @@ class OpaqueObject(Opaque):
         """Call the object: it is a module if it was moved to the accelerator."""
         if ACCELERATOR in self.devices:
             return self._become_module(interp, pointer).call(interp, pointer, args, keywords, node)
+        model = external_calls.reader(f"{self.name}.__call__") if "." in self.name else None
+        if model is not None:
+            return external_calls.call_reader(interp, pointer, model, args, keywords, node)
         interp.escape([*args, *keywords.values()])
         return external_calls.unknown_result(interp, self.name, args, node)
 

@@ -41,11 +41,12 @@ class FactoryCall:
     def at(cls, point: ProgramPoint) -> FactoryCall:
         """Return the call at the program point where a tensor is created."""
         assert isinstance(point.node, ast.Call)
-        model = lookup(_full_name(point, point.node.func))
+        func = point.node.func
+        model = lookup(_full_name(point, func))
+        if model is None and isinstance(func, ast.Attribute):  # a method of what nothing is known of here
+            model = lookup(f"torch.Tensor.{func.attr}") or lookup(f"torch.{func.attr}")
         signatures = model.signatures if model is not None else ()
         takes_device = any(each.parameter("device") is not None for each in signatures)
-        if not signatures:  # a method, or a name for a function that nothing is known of: ``kind = type(x)``
-            takes_device = not isinstance(point.node.func, ast.Name)
         return cls(point.tree, point.node, takes_device)
 
     @property

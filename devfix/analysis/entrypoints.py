@@ -20,7 +20,7 @@ from enum import IntEnum
 
 from devfix.syntax.tree import SourceTree, walk
 
-__all__ = ["can_matter", "computes_with_torch", "has_main_guard", "passes_functions", "starts_program"]
+__all__ = ["can_matter", "computes_with_torch", "has_main_guard", "passed_functions", "starts_program"]
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+\.*\w", re.MULTILINE)
 _CALL = re.compile(rb"^[^\W\d][\w.]*\(", re.MULTILINE)
@@ -65,17 +65,16 @@ def has_main_guard(tree: SourceTree) -> bool:
     return any(isinstance(stmt, ast.If) and _is_main_guard(stmt.test) for stmt in tree.tree.body)
 
 
-def passes_functions(tree: SourceTree) -> bool:
-    """Return whether a file passes a function or method of its own to a call: code out of sight may call it."""
+def passed_functions(tree: SourceTree) -> frozenset[int]:
+    """Return the lines of the functions and methods that a file passes to a call: code out of sight may call them."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     bodies = [tree.tree.body, *(stmt.body for stmt in tree.tree.body if isinstance(stmt, ast.ClassDef))]
-    defined = {stmt.name for body in bodies for stmt in body if isinstance(stmt, functions)}
-    return any(
-        (isinstance(value, ast.Name) and value.id in defined)
-        or (isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name) and value.attr in defined)
-        for call in walk(tree.tree)
-        if isinstance(call, ast.Call)
-        for value in (*call.args, *(keyword.value for keyword in call.keywords))
+    calls = (node for node in walk(tree.tree) if isinstance(node, ast.Call))
+    given = [value for call in calls for value in (*call.args, *(keyword.value for keyword in call.keywords))]
+    names = {value.id for value in given if isinstance(value, ast.Name)}
+    names |= {value.attr for value in given if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name)}
+    return frozenset(
+        stmt.lineno for body in bodies for stmt in body if isinstance(stmt, functions) and stmt.name in names
     )
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from devfix.analysis.entrypoints import has_main_guard, passes_functions, starts_program
+from devfix.analysis.entrypoints import has_main_guard, passed_functions, starts_program
 from devfix.analysis.program import Lookups, Program, merge_lookups
 
 if TYPE_CHECKING:
@@ -54,17 +54,19 @@ def _in_project(space: Workspace, path: str) -> str:
     return os.path.relpath(os.path.abspath(path), os.path.abspath(space.root(path))).replace(os.sep, "/")
 
 
-def is_library(space: Workspace, path: str, tree: SourceTree, lookups: Lookups, read: Reader) -> bool:
+def is_library(
+    space: Workspace, path: str, tree: SourceTree, lookups: Lookups, read: Reader, called: Collection[int] = ()
+) -> bool:
     """Return whether others may call the functions of a file: it is no script that runs from its first line on.
 
-    Of a script, they may if it passes some of its functions to other code, such as a search for hyperparameters.
-    Modules of packages may compute when they are imported, too: they choose a backend, or build a table.  What was
-    looked for to resolve imports is added to ``lookups``.
+    Of a script, they may if it passes some of its functions to other code, such as a search for hyperparameters, and
+    no program calls these, whose lines are in ``called``.  Modules of packages may compute when they are imported, too:
+    they choose a backend, or build a table.  What was looked for to resolve imports is added to ``lookups``.
     """
     program = Program(space.text, space.root(path))
     is_in_package = program.has(os.path.dirname(os.path.abspath(path)), "__init__.py")
     merge_lookups(lookups, program.lookups)
-    if is_in_package or has_main_guard(tree) or passes_functions(tree):
+    if is_in_package or has_main_guard(tree) or not passed_functions(tree).issubset(called):
         return True
     is_program, found = entry_check(space, path, tree, read)
     merge_lookups(lookups, found)

@@ -170,7 +170,7 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
                 return scan
         elif not (computes_with_torch(tree.text) or asks_for_more(space.settings)):
             return scan  # it can only name a device
-        elif not is_library(space, path, tree, seen.lookups, read):
+        elif not is_library(space, path, tree, seen.lookups, read, {line for _, line in left_out}):
             return scan
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_PLAIN_BASES = frozenset({"builtins.object", "torch.nn.Module"})  # without an attribute that a condition asks for
 
 
 def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:
@@ -40,17 +41,17 @@ def all_live(point: ProgramPoint, call_frame: CallFrame, node: ast.AST) -> bool:
 
 
 def _has(point: ProgramPoint, known: Mapping[str, Value], name: str) -> bool:
-    """Return whether the project gives ``self`` an attribute.
+    """Return whether ``self`` may have an attribute; the methods of ``nn.Module`` do not count.
 
-    The condition of another class may ask for what is something else here: its flag ``self.cuda`` is a module's method.
+    A condition of another class may read its flag ``self.cuda``, which is a method of each module.
     """
     assert point.state is not None
     for option in alternatives(known["self"]):
-        if not isinstance(option, Pointer):
+        obj = point.state.heap_object(option) if isinstance(option, Pointer) else None
+        if not isinstance(obj, (InstanceObject, Module)) or obj.cls is None or name in obj.fields:
             continue
-        obj = point.state.heap_object(option)
-        if isinstance(obj, (InstanceObject, Module)) and obj.cls is not None and name not in obj.fields:
-            bases = (base for base in mro(obj.cls) if isinstance(base, ClassValue))
+        if _PLAIN_BASES.issuperset(external_bases(obj.cls)):
+            bases = [base for base in mro(obj.cls) if isinstance(base, ClassValue)]
             return any(point.state.lookup(base.scope, name) is not None for base in bases)
     return True
 

@@ -315,6 +315,7 @@ def test_a_name_that_another_module_sets_has_its_value_from_then_on(tmp_path, mo
         ("config.Options.cuda = False", [7]),
         ("Options.cuda = len(sys.argv) > 1", [7, 10]),
         ("(Options if len(sys.argv) > 1 else Others).cuda = False", [7, 10]),
+        ("(Options if len(sys.argv) > 1 else config).cuda = False", [7, 10]),
     ],
 )
 def test_an_attribute_that_is_set_on_a_class_has_its_value_from_then_on(line, lines, tmp_path, monkeypatch):

@@ -49,3 +49,12 @@ def test_whether_others_may_call_the_functions_of_a_file(text, expected):
     space = space_of({"lib.py": text})
 
     assert is_library(space, "lib.py", space.parse("lib.py", text), {}, space.text) is expected
+
+
+def test_a_script_whose_functions_programs_call_is_no_library():
+    space = space_of({"train.py": f"{TRAIN}{CALLBACK}run(work)\n"})
+    tree = space.parse("train.py", space.text("train.py"))
+    (line,) = (number for number, text in enumerate(tree.text.splitlines(), 1) if text.startswith("def work"))
+
+    assert is_library(space, "train.py", tree, {}, space.text, called={line + 1})
+    assert not is_library(space, "train.py", tree, {}, space.text, called={line})

@@ -129,14 +129,21 @@ def test_an_expression_is_live_if_all_its_names_are_visible(text, live):
 
 
 @pytest.mark.parametrize(
-    ("text", "live"),
-    [("self.fast", True), ("self.use_cuda and x", True), ("self.cuda", False), ("not self.other", False)],
+    ("base", "text", "live"),
+    [
+        ("nn.Module", "self.fast", True),
+        ("nn.Module", "self.use_cuda and x", True),
+        ("nn.Module", "self.cuda", False),
+        ("nn.Module", "not self.other", False),
+        ("object", "self.cuda", False),
+        ("other.Base", "self.cuda", True),
+    ],
 )
-def test_an_attribute_of_self_is_live_if_the_project_gives_it(text, live):
+def test_an_attribute_of_self_is_live_if_its_classes_may_give_it(base, text, live):
     point = mismatch_point(
-        "class Net(nn.Module):\n    fast = True\n\n    def __init__(self):\n        super().__init__()\n"
+        f"import other\n\nclass Net({base}):\n    fast = True\n\n    def __init__(self):\n        super().__init__()\n"
         "        self.use_cuda = True\n\n    def forward(self, x):\n        return x + torch.ones(3)\n\n"
-        "Net()(torch.ones(3).cuda())"
+        "Net().forward(torch.ones(3).cuda())"
     )
 
     assert all_live(point, point.call_frame, ast.parse(text)) is live

@@ -191,6 +191,7 @@ LIBRARIES = {
             "model(T.Compose(steps)(image).unsqueeze(0))",
             "model(T.Compose([T.Lambda(lambda x: x.convert('RGB')), T.PILToTensor()])(image))",
             "model(v2.Compose(transforms=[v2.ToTensor()])(image))",
+            "model(T.PILToTensor()(image))",
             "model(T.Normalize(0.5, 0.5)(here))",
         ],
         [
@@ -200,6 +201,7 @@ LIBRARIES = {
             "model(T.Compose([T.RandomApply([T.ToTensor()])])(image))",
             "model(T.Compose([T.ToTensor(), T.ToPILImage()])(image))",
             "model(T.Compose()(image))",
+            "model(v2.Compose([v2.ToTensor()])(image, there)[1])",
         ],
     ),
     "segmentation_models_pytorch": (

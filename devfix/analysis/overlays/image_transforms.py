@@ -27,9 +27,9 @@ class ComposedTransforms(HeapObject):
     def call(
         self, interp: Interpreter, pointer: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
-        """Call each transform with the result of the one before it."""
+        """Call each transform with the result of the one before it; the second version also takes several inputs."""
         transforms = interp.elements(self.fields[_PARAMETER], node)
-        if transforms is None or not args:
+        if transforms is None or len(args) != 1:
             return UNKNOWN
         value = args[0]
         for transform in transforms:

@@ -87,10 +87,13 @@ def assign(
             optimizers.note_state_written(interp, target, value)
 
 
-def _set_global(interp: Interpreter, namespace: Namespace, name: str, value: Value) -> None:
-    """Execute ``settings.device = value`` of a module of the project, whose own binding comes first."""
-    interp.global_name(namespace.module, name)
-    interp.now.bind(namespace.module.env, name, value)
+def _set_in_scope(interp: Interpreter, owner: Namespace | ClassValue, name: str, value: Value, weak: bool) -> None:
+    """Execute ``settings.device = value`` of a module of the project, whose own binding comes first, or of a class."""
+    if isinstance(owner, Namespace):
+        scope, old = owner.module.env, interp.global_name(owner.module, name)
+    else:
+        scope, old = owner.scope, interp.now.lookup(owner.scope, name)
+    interp.now.bind(scope, name, join((old, value)) if weak and old is not None else value)
 
 
 def _replace_memory(interp: Interpreter, place: ast.expr, tensor: Tensor, value: Value) -> None:
@@ -166,14 +169,8 @@ def set_attribute(
                 module_moves.move(interp, Pointer(origin.site_id), device, node)
     if isinstance(base, Builtin) and name == "data" and module_at(interp, base.receiver) is not None:
         _replace_weight(interp, base.receiver, value, node)
-    match base:
-        case Namespace():
-            _set_global(interp, base, name, value)
-        case ClassValue():
-            old = interp.now.lookup(base.scope, name)
-            interp.now.bind(base.scope, name, join((old, value)) if weak and old is not None else value)
-        case _:
-            pass
+    if isinstance(base, (Namespace, ClassValue)):
+        _set_in_scope(interp, base, name, value, weak)
     if not isinstance(base, Pointer):
         return
     if value == UNKNOWN:  # methods in other files ask for it, too

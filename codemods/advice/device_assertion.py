@@ -59,7 +59,8 @@ from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.live_devices import live_devices
-from devfix.fixes.value_scope import bound_at, weight_devices
+from devfix.fixes.module_weights import weight_devices
+from devfix.fixes.value_scope import bound_at
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -83,7 +84,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 def _assertion(observations: Observations, step: Step, module: int) -> tuple[CallFrame, ast.stmt, str, str] | None:
     """Return the scope, the loop to insert the assertion before, the model's name and the expected device type."""
     point = step.point
-    if point.state is None or set(weight_devices(point, Pointer(module), set())) != {ACCELERATOR}:
+    if point.state is None or weight_devices(point, Pointer(module)) != {ACCELERATOR}:
         return None
     for call_frame in point.call_stack:
         loops = enclosing(call_frame.tree, call_frame.stmt, _LOOPS)

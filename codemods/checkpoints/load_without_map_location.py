@@ -60,8 +60,9 @@ from devfix.analysis.observations import Loading
 from devfix.analysis.scenarios import literal_device
 from devfix.analysis.scopes import module_names, value_of, visible
 from devfix.fixes.event_path import event_path
+from devfix.fixes.module_weights import has_parameters
 from devfix.fixes.move_style import last_move
-from devfix.fixes.value_scope import bound_at, device_for_move, has_parameters
+from devfix.fixes.value_scope import bound_at, device_for_move
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 

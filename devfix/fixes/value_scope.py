@@ -11,7 +11,6 @@ from devfix.analysis.domain.classes import external_bases
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.objects import Module, module_at
-from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
@@ -31,6 +30,7 @@ from devfix.fixes.device_expression import (
 )
 from devfix.fixes.insertion_point import all_live, inside_module
 from devfix.fixes.live_devices import is_distant, live_devices
+from devfix.fixes.module_weights import has_weights_on_accelerator
 from devfix.fixes.replicas import has_replicas
 from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
@@ -43,11 +43,9 @@ __all__ = [
     "bound_at",
     "device_for_move",
     "device_for_tensor",
-    "has_parameters",
     "is_bound",
     "live_devices",
     "optional_parameters",
-    "weight_devices",
 ]
 
 
@@ -229,13 +227,13 @@ class ValueScope:
         own = visible(self.point, self.call_frame).get("self")
         if not isinstance(own, Pointer) or self.point.state is None:
             return
-        if _are_on_accelerator(self.point, own):
+        if has_weights_on_accelerator(self.point, own):
             yield "next(self.parameters()).device"
 
     def _modules(self, query: Query) -> Iterator[str]:
         point, call_frame = self.point, self.call_frame
         for name, value in visible(point, call_frame).items():
-            there = isinstance(value, Pointer) and _are_on_accelerator(point, value)
+            there = isinstance(value, Pointer) and has_weights_on_accelerator(point, value)
             usable = there and name != "self" and is_bound(call_frame, name) and query.fits(name)
             if usable and not is_distant(point, call_frame, name):
                 yield f"next({name}.parameters()).device"
@@ -293,50 +291,6 @@ def is_bound(call_frame: CallFrame, text: str) -> bool:
 
 def bound_at(call_frame: CallFrame, name: str) -> bool:
     return bound_before(call_frame.tree, call_frame.activation.node, call_frame.stmt, name)
-
-
-def weight_devices(point: ProgramPoint, ref: Pointer, seen: set[int]) -> Iterator[object]:
-    """Yield the devices of the weights of a module and its submodules; ``seen`` are the visited ones."""
-    assert point.state is not None
-    if ref.id in seen:
-        return
-    seen.add(ref.id)
-    module = module_at(point.state, ref)
-    if module is None:
-        return
-    if module.weights:
-        yield from module.devices
-    for value in module.contents:
-        for option in alternatives(value):
-            if isinstance(option, Pointer):
-                yield from weight_devices(point, option, seen)
-
-
-def _are_on_accelerator(point: ProgramPoint, module: Pointer) -> bool:
-    """Return whether a module has parameters, all of them on the accelerator."""
-    assert point.state is not None
-    return has_parameters(point.state, module) and set(weight_devices(point, module, set())) == {ACCELERATOR}
-
-
-def has_parameters(state: State, module: Pointer, seen: frozenset[int] = frozenset()) -> bool:
-    """Return whether ``next(module.parameters())`` finds one: a loss of the project may have none."""
-    obj = module_at(state, module)
-    if obj is None or module.id in seen:
-        return False
-    if obj.weights and obj.cls is None:
-        return True
-    known = seen | {module.id}
-    return any(  # of an attribute that may be ``None``, or one of several modules, each must have some
-        all(
-            has_parameters(state, part, known) if isinstance(part, Pointer) else _is_parameter(part)
-            for part in alternatives(value)
-        )
-        for value in obj.contents
-    )
-
-
-def _is_parameter(value: Value) -> bool:
-    return isinstance(value, Tensor) and any(origin.kind == "parameter" for origin in value.origins)
 
 
 def _is_placed_by_framework(call_frame: CallFrame) -> bool:

@@ -16,8 +16,8 @@ from devfix.fixes.devices.accelerator_programs import is_for_accelerators
 from devfix.fixes.devices.derived_devices import is_computed_device, passed_device, restores_device
 from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.insertion_point import enclosing
+from devfix.fixes.module_weights import weight_devices
 from devfix.fixes.modules.cpu_offload import offload_move
-from devfix.fixes.value_scope import weight_devices
 from devfix.fixes.vendored_code import foreign_part
 from devfix.syntax.tree import SourceTree, walk
 
@@ -89,7 +89,7 @@ def _devices_of(point: ProgramPoint, value: Value) -> set[object]:
         if isinstance(option, Tensor):
             found.add(option.device)
         elif isinstance(option, Pointer):
-            found |= set(weight_devices(point, option, set()))
+            found |= weight_devices(point, option)
         else:
             found.add(device_of(option))
     return found
@@ -372,7 +372,7 @@ def _feeds_host(assignment: DeviceAssignment) -> bool:
 def _was_on_accelerator(moved: ProgramPoint, module: Pointer) -> bool:
     """Whether a module came from the accelerator: another rule checks that it is moved back."""
     assert moved.state is not None
-    return not moved.state.has(module.id) or ACCELERATOR in set(weight_devices(moved, module, set()))
+    return not moved.state.has(module.id) or ACCELERATOR in weight_devices(moved, module)
 
 
 def _cpu_assignment(observations: Observations, call: ast.AST | None) -> DeviceAssignment | None:

@@ -13,9 +13,10 @@ from devfix.analysis.observations import AttributeStore
 from devfix.analysis.scopes import value_of, visible
 from devfix.fixes.insertion_point import inside_module, read_expression
 from devfix.fixes.live_devices import live_devices
+from devfix.fixes.module_weights import has_parameters
 from devfix.fixes.modules.attribute_writes import Attribute, Use, methods_of
 from devfix.fixes.replicas import has_replicas
-from devfix.fixes.value_scope import bound_at, device_for_tensor, has_parameters
+from devfix.fixes.value_scope import bound_at, device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, InsertStatement, ReplaceExpression, Where
 from devfix.syntax.inplace_writes import find_write
 from devfix.syntax.tree import SourceTree

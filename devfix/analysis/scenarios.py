@@ -56,16 +56,31 @@ __all__ = [
 def require_accelerator(interp: Interpreter, node: ast.Call) -> None:
     """End a path without an accelerator at a call that needs one; raises ``Unreachable``.
 
-    The call must be a statement: in an expression it may be skipped, and ``suppress`` goes on after it.
+    Only a call that its statement always makes ends the path, and ``suppress`` goes on after it.
     """
     activation = interp.activation
-    stmt = activation.stmt if activation is not None else None
-    if not interp.scenario.no_accelerator or not isinstance(stmt, ast.Expr) or stmt.value is not node:
+    if not interp.scenario.no_accelerator or activation is None or activation.stmt is None:
         return
-    assert activation is not None
-    outer = [each for each in activation.module.tree.ancestors(stmt) if isinstance(each, (ast.With, ast.AsyncWith))]
+    around = activation.module.tree.ancestors(node)
+    if activation.stmt not in around or not _is_always_made(node, around[: around.index(activation.stmt)]):
+        return
+    outer = [each for each in around if isinstance(each, (ast.With, ast.AsyncWith))]
     if not any("suppress" in text_of(item.context_expr) for each in outer for item in each.items):
         raise Unreachable
+
+
+def _is_always_made(node: ast.AST, around: Sequence[ast.AST]) -> bool:
+    """Return whether evaluating the outermost of some expressions evaluates the innermost one in any case."""
+    for parent in around:
+        match parent:
+            case ast.BoolOp(values=[first, *_]) if first is not node:
+                return False
+            case ast.IfExp(test=test) if test is not node:
+                return False
+            case ast.Lambda() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                return False
+        node = parent
+    return True
 
 
 def record_placement(

@@ -62,6 +62,7 @@ RESULT_WORDS = {
     "Escapes": 0,
     "Exits": 0,
     "Module": -1,
+    "Needs": 1,
     "Object": 1,
     "Overlay": 0,
     "Device": 1,
@@ -76,8 +77,9 @@ RESULT_WORDS = {
 }
 
 
-#: What may stand in the brackets of ``Fresh`` instead of a parameter.
+#: What may stand in the brackets of ``Fresh`` and ``Device`` instead of a parameter.
 PLACES = ("cpu", "accelerator", "default")
+_PLACES = {"Fresh": PLACES, "Device": ("accelerator",)}
 
 
 class BadSignature(ValueError):
@@ -208,14 +210,14 @@ def _check_result(word: Word, signature: Signature) -> None:
     if wanted >= 0 and len(word.arguments) != wanted:
         plural = "" if wanted == 1 else "s"
         raise BadSignature(f"`{word.name}` takes {wanted or 'no'} word{plural} in brackets, not {len(word.arguments)}")
-    if word.name in ("tuple", "list"):
+    if word.name in ("Needs", "tuple", "list"):
         for inner in word.arguments:
             _check_result(inner, signature)
     elif word.name == "Calls" and not word.arguments:
         raise BadSignature("`Calls` names the parameter that is called, and those that are passed to it")
-    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Fresh", "Integral", "Module"):
+    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Device", "Fresh", "Integral", "Module"):
         for name in (argument.name for argument in word.arguments):
-            if signature.parameter(name) is None and not (word.name == "Fresh" and name in PLACES):
+            if signature.parameter(name) is None and name not in _PLACES.get(word.name, ()):
                 raise BadSignature(f"`{word}` names no parameter of the function")
 
 

@@ -208,6 +208,16 @@ def test_what_asks_an_unknown_value_for_cuda_is_answered_by_the_followed_run(met
     assert met(program) == []
 
 
+def test_a_tensor_that_may_be_anywhere_is_taken_to_be_on_the_accelerator_when_asked(met):
+    program = """
+        x = torch.ones(3, device=chosen())
+        kind = torch.cuda.FloatTensor if x.is_cuda else torch.FloatTensor
+        kind([1.0, 2.0, 3.0]) * torch.ones(3).cuda()
+        """
+
+    assert met(program) == []
+
+
 def test_a_tensor_on_the_cpu_answers_for_itself(met):
     program = """
         def decode(net, latent):

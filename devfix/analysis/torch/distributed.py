@@ -35,7 +35,7 @@ from devfix.syntax.tree import argument_texts, text_of
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "set_device"]
+__all__ = ["check_wrap", "collective", "init", "initialized", "input_device", "selected", "set_device"]
 
 
 def init(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -120,6 +120,14 @@ def set_device(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
             interp.now.set_runtime(current_is_zero=not interp.now.runtime.current_is_zero)
         interp.observations.set_current = interp.observations.set_current or interp.point(node)
     return NONE
+
+
+def selected(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``with torch.cuda.device(0)``: without an accelerator, the program ends here, unless the index may be -1."""
+    given = args[0] if args else keywords.get("device", NONE)
+    if isinstance(given, Const) and isinstance(given.value, int) and given.value >= 0:
+        scenarios.require_accelerator(interp, node)
+    return Unknown(f"{name}()")
 
 
 def _is_nccl(interp: Interpreter) -> bool:

@@ -61,6 +61,7 @@ __all__ = ["flag_value", "matches", "tests_device", "truth", "truth_of", "unknow
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
 _OTHER_BACKENDS = frozenset({"mps", "xpu", "npu"})
+_MANY = 1000  # more accelerators than machines have
 
 
 def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
@@ -202,6 +203,9 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         return by_device_count(interp, partial(compare_order, op), right_value)
     if counts_accelerators(right) and isinstance(op, ast.Lt) and interp.scenario.no_accelerator:
         return False  # ``index < torch.cuda.device_count()``
+    if left_value == DeviceValue(ACCELERATOR) and isinstance(right_value, Const):
+        outcomes = {compare_order(op, index, right_value.value) for index in (0, _MANY)}  # ``x.get_device() >= 0``
+        return outcomes.pop() if len(outcomes) == 1 else None
     if _is_index(left_value) and isinstance(right_value, Const):
         if interp.scenario.no_accelerator:
             return {ast.GtE: False, ast.Gt: False, ast.Lt: True}.get(type(op)) if right_value.value == 0 else None
@@ -303,6 +307,8 @@ def _same_device(device: DeviceValue, other: DeviceValue | Const) -> bool | None
         return None
     if other.value is None:
         return False
+    if isinstance(other.value, int) and other.value < 0:
+        return False if device.device != CPU and device.device.known else None  # the index of the CPU is -1
     if not isinstance(other.value, str) or not device.device.known:
         return None
     if other.value == "cpu":

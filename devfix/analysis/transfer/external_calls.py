@@ -328,6 +328,7 @@ OVERLAYS: dict[str, TransferFunction] = {
     "shutil.copyfile": checkpoints.copied_file,
     "shutil.move": checkpoints.copied_file,
     "torch.cuda.amp.GradScaler": _scaler,
+    "torch.cuda.device": distributed.selected,
     "torch.cuda.is_available": _is_available,
     "torch.cuda.set_device": distributed.set_device,
     "torch.distributed.init_process_group": distributed.init,

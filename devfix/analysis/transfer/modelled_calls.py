@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access, parameter_copies, random_branches
+from devfix.analysis import host_access, parameter_copies, random_branches, scenarios
 from devfix.analysis.domain.objects import object_at
 from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.state import Unreachable
@@ -334,8 +334,20 @@ def _module(interp: Interpreter, word: Word, site: Site, call: BoundCall, common
     return library_modules.opaque_module(interp, site.name, site.node, device)
 
 
+def _needs(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
+    scenarios.require_accelerator(interp, site.node)
+    return _result(interp, word.arguments[0], site, call, common)
+
+
 def _device(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
-    return DeviceValue(interp.scenario.best_device)
+    """Return the accelerator, or the index of the device of an argument, which is -1 for the CPU."""
+    place = word.arguments[0].name
+    if place == "accelerator":
+        return DeviceValue(interp.scenario.best_device)
+    given = [option for value in call.values(place) for option in alternatives(value)]
+    devices = {option.device if isinstance(option, Tensor) else UNKNOWN_DEVICE for option in given}
+    device = devices.pop() if len(devices) == 1 else UNKNOWN_DEVICE
+    return Const(-1) if device == CPU else DeviceValue(device) if device.known else Number(f"{site.name}()")
 
 
 def _escapes(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
@@ -370,6 +382,7 @@ _RESULTS: dict[str, _ResultFunction] = {
     "Like": _like,
     "Literal": _literal,
     "Module": _module,
+    "Needs": _needs,
     "None": lambda *_: NONE,
     "Number": _on_common_device,
     "Object": _object,

@@ -30,6 +30,13 @@ def test_an_empty_report_follows_its_schema(schema):
     jsonschema.validate(json.loads(dumps(Report(Outcome(), Mode.CHECK))), schema)
 
 
+def test_hidden_findings_are_counted(schema):
+    document = json.loads(dumps(Report(Outcome(checked=1, hidden=2), Mode.CHECK)))
+
+    jsonschema.validate(document, schema)
+    assert document["summary"]["hidden"] == 2
+
+
 def test_the_schema_refuses_what_it_does_not_know(outcome, schema):
     document = json.loads(dumps(Report(outcome, Mode.CHECK)))
     document["findings"][0]["status"] = "perhaps"

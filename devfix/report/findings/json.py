@@ -45,6 +45,7 @@ def document(report: Report, proof: Proof | None = None) -> dict[str, Any]:
             "fixed": len(report.fixed),
             "remaining": len(report.remaining),
             "suppressed": len(report.suppressed),
+            "hidden": report.outcome.hidden,
             "problems": len(report.outcome.problems),
         },
         "findings": [finding_document(resolution, report.outcome) for resolution in report.outcome.resolutions],

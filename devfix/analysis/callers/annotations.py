@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from devfix.analysis.callers.arguments import Argument, Evidence, Kind, union
 from devfix.analysis.callers.file_names import FileNames
 
-__all__ = ["annotation_kind", "element_kind", "type_comments"]
+__all__ = ["annotation_kind", "type_comments"]
 
 _MOST_DEPTH = 6  # of aliases and nested annotations
 
@@ -116,15 +116,15 @@ def _subscript(full: str, base: ast.expr, inner: ast.expr, names: FileNames, dep
         return [Kind.TENSOR_DICT if values == [Kind.TENSOR] else Kind.UNKNOWN], False
     if last in _SEQUENCES:
         elements = [element for element in parts if not _is_ellipsis(element)]
-        return [element_kind([_kinds(element, names, depth - 1)[0] for element in elements])], False
+        return [_element_kind([_kinds(element, names, depth - 1)[0] for element in elements])], False
     return _kinds(base, names, depth - 1)
 
 
-def element_kind(elements: list[list[Kind]]) -> Kind:
+def _element_kind(elements: list[list[Kind]]) -> Kind:
     """Return the kind of a sequence with elements of these kinds."""
     kinds = {kind for element in elements for kind in element}
-    if kinds == {Kind.TENSOR}:
-        return Kind.TENSORS
+    if kinds and kinds <= {Kind.TENSOR, Kind.TENSORS}:
+        return Kind.TENSORS  # an element that is a sequence gives tensors, like a tensor does
     if kinds & {Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT, Kind.MODULE}:
         return Kind.UNKNOWN
     return Kind.LIST

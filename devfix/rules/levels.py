@@ -87,6 +87,7 @@ PROGRAMS = (
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
     Row("DEV204", Basis.FAR, 0, 20),
     Row("DEV401", Basis.FAR, 2, 14),
+    Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
 )
 
@@ -151,6 +152,8 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     """Return the basis of what fails in each line, the strongest of several."""
     found: dict[tuple[str, int], Basis] = {}
     everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
+    if observations.multi_accelerator is not None:
+        everything += observations.multi_accelerator.mismatches
     stores = {store.number: store for store in observations.attribute_stores.values() if observations.is_library}
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line

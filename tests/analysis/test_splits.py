@@ -82,6 +82,39 @@ def test_conditions_that_do_not_go_together_are_not(met, built, used):
     assert met(SETUP % (built, used) + START)
 
 
+NESTED = """
+from settings import args
+
+class Wide(nn.Module):
+    def __init__(self, base):
+        super().__init__()
+        self.base = base.cuda()
+
+    def forward(self, x):
+        return self.base(x.cuda())
+
+base = nn.Linear(3, 3)
+if args.kind == "a":
+    model = nn.Sequential(base){moved}
+elif args.kind == "b":
+    if args.wide:
+        model = Wide(base)
+    else:
+        model = nn.Sequential(base)
+else:
+    raise ValueError(args.kind)
+if not args.wide:
+    model = model.cuda()
+model(torch.ones(2, 3).cuda())
+"""
+
+
+@pytest.mark.parametrize(("moved", "fails"), [(".cuda()", False), ("", True)], ids=["every-path", "not-every-path"])
+def test_a_condition_inside_one_of_several_branches_tells_what_comes_later(met, moved, fails):
+    """With kind "a" and ``wide``, nothing but the branch itself moves the model."""
+    assert bool(met(NESTED.format(moved=moved))) is fails
+
+
 def test_each_of_several_objects_keeps_its_sides(met):
     """The programs of a family are chosen by name, and each moves its own model under the same option."""
     text = SETUP % (MOVED, f"if self.wide: {BOTH}\n        self.model(x) + y")

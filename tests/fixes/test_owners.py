@@ -41,6 +41,28 @@ def test_a_registered_module_is_in_no_container():
     assert not is_in_container(state, part.id)
 
 
+def test_a_module_that_is_also_registered_is_in_no_container():
+    text = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(4, 2)
+        self.blocks = [self.first]
+        self.others = [nn.Linear(4, 2)]
+
+    def forward(self, x):
+        return self.others[0](self.first(x))
+
+net = Net()
+net(torch.ones(3, 4).cuda())
+"""
+    first, second = observe(IMPORTS + text).mismatches
+    state = first.point.state
+
+    assert list(within_containers(state, first.cpu[0].module)) == []
+    assert [each.name for each in within_containers(state, second.cpu[0].module)] == ["others"]
+
+
 def test_the_parents_of_a_module_hold_it():
     mismatch = observe(NESTED).mismatches[0]
     (part,) = weights_of(mismatch.cpu[0])

@@ -143,6 +143,37 @@ def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkey
     assert all(finding.fixes for finding in found)
 
 
+ON_TWO = """\
+import torch
+from settings import choose
+from torch import nn
+
+first = nn.Linear(4, 2).to("cuda:0")
+second = nn.Linear(4, 2).to("cuda:1")
+x = torch.ones(3, 4).to("cuda:0")
+first(x)
+second(torch.ones(3, 4).to("cuda:1"))
+{moves}
+second(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("moves", "level"),
+    [
+        pytest.param("", Severity.ERROR, id="every-path"),
+        pytest.param("if choose():\n    x = x.to('cuda:1')", Severity.LATENT, id="some-path"),
+    ],
+)
+def test_errors_on_two_accelerators_have_levels_too(tmp_path, monkeypatch, moves, level):
+    monkeypatch.chdir(tmp_path)
+    settings = Settings(root=".", severity=Severity.LATENT)
+    text = ON_TWO.format(moves=moves)
+    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    assert [(finding.code, finding.severity) for finding in found] == [("DEV502", level)]
+
+
 @pytest.mark.parametrize(
     ("call", "level"),
     [

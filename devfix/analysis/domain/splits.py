@@ -7,9 +7,11 @@ names and objects that have not changed since take back the values of its side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from devfix.analysis.domain.objects import join_objects
 from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Union, Value, alternatives, join
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.state import State
 
 __all__ = ["Split", "Splits", "add_splits", "copy_sides", "take_side", "take_side_of_value"]
+
+T = TypeVar("T")
 
 _MOST_CONDITIONS = 24  # that a state remembers
 _MOST_JOINS = 12  # that it remembers for one of them
@@ -45,7 +49,8 @@ Splits = dict[str, "tuple[tuple[Split, bool], ...]"]
 
 
 def add_splits(joined: State, one: State, two: State, split: Split) -> None:
-    """Remember the sides of a join under each condition that holds on one path only."""
+    """Remember the sides of a join under each condition that holds on one path only, or that split one path before."""
+    carried = dict(_carried(one, two, split))
     joined.splits = dict(one.splits)
     for key, known in two.splits.items():
         mine = joined.splits.get(key, ())
@@ -57,8 +62,68 @@ def add_splits(joined: State, one: State, two: State, split: Split) -> None:
             if two.assumptions.get(key) is (not holds):
                 known = joined.splits.pop(key, ())
                 joined.splits[key] = (*known[1 - _MOST_JOINS :], (split, holds))
+    for key, further in carried.items():
+        joined.splits[key] = (*joined.splits[key][1 - _MOST_JOINS :], (further, True))
     while len(joined.splits) > _MOST_CONDITIONS:
         del joined.splits[next(iter(joined.splits))]
+
+
+def _carried(one: State, two: State, split: Split) -> Iterator[tuple[str, Split]]:
+    """Yield what is known where a condition holds, and where it does not, if earlier joins of the paths tell."""
+    names = {name: sides for name, sides in split.names.items() if isinstance(sides[2], Union)}
+    for key in one.splits.keys() | two.splits.keys():
+        if one.splits.get(key) is two.splits.get(key):
+            continue
+        found: dict[tuple[int, str], _Sides] = {}
+        for name, (mine, theirs, both) in names.items():
+            known = [_known_values(state, key, name, value) for state, value in ((one, mine), (two, theirs))]
+            sides = _sides(known)
+            if sides is not None:
+                found[name] = join(sides[0]), join(sides[1]), both
+        objects: dict[int, tuple[HeapObject, HeapObject, HeapObject]] = {}
+        for identifier, (ours, others, joined) in split.objects.items():
+            versions = [_known_objects(state, key, identifier, obj) for state, obj in ((one, ours), (two, others))]
+            parts = _sides(versions)
+            if parts is not None:
+                objects[identifier] = reduce(join_objects, parts[0]), reduce(join_objects, parts[1]), joined
+        if found or objects:
+            yield key, Split(found, objects)
+
+
+def _sides(known: list[tuple[T | None, T | None]]) -> tuple[list[T], list[T]] | None:
+    """Return what two paths know where a condition holds, and where it does not; ``None`` if it tells nothing."""
+    if all(held is failed for held, failed in known):
+        return None
+    held, failed = ([side for side in sides if side is not None] for sides in zip(*known, strict=True))
+    return (held, failed) if held and failed else None
+
+
+def _known_values(
+    state: State, key: str, name: tuple[int, str], value: Value | None
+) -> tuple[Value | None, Value | None]:
+    """Return what a name is where a condition holds, and where it does not; ``None`` where it has no value."""
+    holds = state.assumptions.get(key)
+    if holds is not None:
+        return (value, None) if holds else (None, value)
+    for split, first_holds in reversed(state.splits.get(key, ())):
+        sides = split.names.get(name)
+        if sides is not None and sides[2] is value and sides[0] is not None and sides[1] is not None:
+            return (sides[0], sides[1]) if first_holds else (sides[1], sides[0])
+    return value, value
+
+
+def _known_objects(
+    state: State, key: str, identifier: int, obj: HeapObject
+) -> tuple[HeapObject | None, HeapObject | None]:
+    """Return what an object is where a condition holds, and where it does not; ``None`` where there is none."""
+    holds = state.assumptions.get(key)
+    if holds is not None:
+        return (obj, None) if holds else (None, obj)
+    for split, first_holds in reversed(state.splits.get(key, ())):
+        versions = split.objects.get(identifier)
+        if versions is not None and versions[2] is obj:
+            return (versions[0], versions[1]) if first_holds else (versions[1], versions[0])
+    return obj, obj
 
 
 def take_side(state: State, key: str, holds: bool) -> None:

@@ -137,12 +137,16 @@ def parents_of(state: State, key: int) -> list[int]:
 
 
 def within_containers(state: State, part: Pointer) -> Iterator[ContainerAttribute]:
-    """Yield the Python containers of modules that hold ``part`` or a module in which it is registered."""
-    chain, level = {part.id}, [part.id]
+    """Yield the Python containers that hold ``part``, or a module in which it is registered, and that alone do so.
+
+    The modules to which they belong do not register it by another attribute, too: ``self.blocks = [self.first]``.
+    """
+    chain, level = {part.id: None}, [part.id]
     while level:
-        yield from dict.fromkeys(attribute for key in level for attribute in _containers(state, key))
         level = list(dict.fromkeys(p for key in level for p in parents_of(state, key) if p not in chain))
-        chain.update(level)
+        chain |= dict.fromkeys(level)
+    attributes = dict.fromkeys(attribute for key in chain for attribute in _containers(state, key))
+    yield from (attribute for attribute in attributes if attribute.owner.id not in chain)
 
 
 def is_in_container(state: State, key: int) -> bool:

@@ -50,6 +50,7 @@ from devfix.analysis.scopes import device_of, value_of, visible
 from devfix.fixes.devices.model_parallel import is_model_parallel
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, find_expression
+from devfix.fixes.replicas import has_replicas
 from devfix.model import AppendCode, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 from devfix.syntax.tree import text_of
@@ -137,7 +138,7 @@ def _device_expressions(observations: Observations, mismatch: DeviceMismatch, ta
         accelerator = ACCELERATOR if target in mismatch.accelerator else OTHER_ACCELERATOR
         yield from (f"{ast.unparse(node)}.device" for node in _tensors(point, target.text, accelerator))
     elif _is_loop_variable(point):
-        yield from _weight_device(point, target)
+        yield from _weight_device(observations, point, target)
         return
     moved = _move_of(observations, mismatch, target)
     call = moved.node if moved is not None else None
@@ -145,7 +146,7 @@ def _device_expressions(observations: Observations, mismatch: DeviceMismatch, ta
         device_node = call.args[0] if text_of(call.func).endswith(".cuda") and call.args else device_argument_of(call)
         if device_node is not None and _is_same_device(moved, point, device_node):
             yield moved.tree.source(device_node)
-    yield from _weight_device(point, target)
+    yield from _weight_device(observations, point, target)
 
 
 def _is_loop_variable(point: ProgramPoint) -> bool:
@@ -181,12 +182,13 @@ def _is_same_device(moved: ProgramPoint, point: ProgramPoint, device_node: ast.e
     return all(device_of(option) is not None for option in alternatives(value))
 
 
-def _weight_device(point: ProgramPoint, target: Operand) -> Iterator[str]:
-    """Yield ``next(self.decoder.parameters()).device`` for the called module."""
+def _weight_device(observations: Observations, point: ProgramPoint, target: Operand) -> Iterator[str]:
+    """Yield ``next(self.decoder.parameters()).device`` for the called module, which must not be part of a replica."""
     func = point.node.func if isinstance(point.node, ast.Call) else None
     if target.module is None or func is None or value_of(point, point.call_frame, func) != target.module:
         return
-    if text_of(func).split(".")[0] in visible(point, point.call_frame):
+    root = text_of(func).split(".")[0]
+    if root in visible(point, point.call_frame) and not (root == "self" and has_replicas(observations)):
         yield f"next({text_of(func)}.parameters()).device"
 
 

@@ -91,7 +91,6 @@ def analyse(
         observations.reached |= another.reached
         observations.may_use_second |= another.may_use_second
         merge_lookups(observations.lookups, another.lookups)
-    observations.trees = tuple(program.trees())
     observations.sets_current_device = scenarios.sets_current_device(program.trees())
     if scenarios.may_conflict(observations, program.trees()):
         observations.no_accelerator = Observations(
@@ -202,6 +201,7 @@ def _follow(
         interp.run_body(module)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
     if left_out is None:
+        observations.trees = tuple(program.trees())
         observations.coverage = coverage_of_program(module, interp.visited)
     else:
         observations.coverage = call_definitions(interp, module, left_out, whole=watch is not None, facts=facts)

@@ -51,6 +51,30 @@ def test_the_edit_is_the_one_that_an_author_would_make(before_and_after, repair,
     assert repair(CODE, before) == after
 
 
+HALF = """\
+import torch
+from torch import nn
+
+
+class Half(nn.Module):
+    def __init__(self, device):
+        super().__init__()
+        self.layer = nn.Linear(3, 3).to(device)
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+first, second = Half("cuda:0"), Half("cuda:1")
+second(first(torch.ones(2, 3).to("cuda:0")))
+"""
+
+
+@pytest.mark.parametrize("wrap", ["", "nn.DataParallel(nn.Linear(3, 3))\n"], ids=["alone", "replicated"])
+def test_parameters_are_not_asked_in_what_may_be_a_replica_without_any(repair, wrap):
+    assert ("parameters()" in repair(CODE, HALF + wrap)) is (not wrap)
+
+
 @pytest.mark.parametrize("body", SILENT)
 @pytest.mark.parametrize("code", ["DEV502", "DEV801"])
 def test_what_is_right_stays_to_the_other_rule_for_accelerators_too(unchanged, repair, code, body):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from devfix.analysis.domain.objects import join_objects
 from devfix.analysis.domain.records import dataclass, replace
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.state import State
 
 __all__ = ["Split", "Splits", "add_splits", "copy_sides", "take_side", "take_side_of_value"]
-
-T = TypeVar("T")
 
 _MOST_CONDITIONS = 24  # that a state remembers
 _MOST_JOINS = 12  # that it remembers for one of them
@@ -90,11 +88,12 @@ def _carried(one: State, two: State, split: Split) -> Iterator[tuple[str, Split]
             yield key, Split(found, objects)
 
 
-def _sides(known: list[tuple[T | None, T | None]]) -> tuple[list[T], list[T]] | None:
+def _sides(known: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]] | None:
     """Return what two paths know where a condition holds, and where it does not; ``None`` if it tells nothing."""
     if all(held is failed for held, failed in known):
         return None
-    held, failed = ([side for side in sides if side is not None] for sides in zip(*known, strict=True))
+    held = [side for side, _ in known if side is not None]
+    failed = [side for _, side in known if side is not None]
     return (held, failed) if held and failed else None
 
 

@@ -298,6 +298,28 @@ def test_a_batch_is_where_its_collate_function_holds_tensors(met):
     assert met(HOLDING_LOADER.format(move=".cuda()")) == []
 
 
+HOLDING_DATA = """
+import elsewhere
+from torch.utils.data import Dataset
+
+class Rays(Dataset):
+    def __init__(self, rays, device):
+        self.device = device
+        self.rays = rays
+
+    def __getitem__(self, index):
+        return elsewhere.mapped(lambda ray: ray[index].to(self.device), self.rays)
+
+for ray in DataLoader(Rays(elsewhere.rays, torch.device("{device}"))):
+    ray + torch.ones(3, device="cuda")
+"""
+
+
+@pytest.mark.parametrize(("device", "fails"), [("cpu", True), ("cuda", False)])
+def test_unknown_items_of_a_dataset_that_holds_a_device_may_be_there(met, device, fails):
+    assert bool(met(HOLDING_DATA.format(device=device))) is fails
+
+
 SAMPLES = """
 from elsewhere import Data, build
 

@@ -50,7 +50,7 @@ def unknown_batch(interp: Interpreter, node: ast.AST) -> Value:
 
 
 def holds_moved_tensors(interp: Interpreter, value: Value, depth: int = 0) -> bool:
-    """Return whether a method's object holds tensors, or a device, that may not be the CPU: it may collate these."""
+    """Return whether an object holds tensors, or a device, that may not be the CPU: its items may be there."""
     if isinstance(value, Bound):
         return holds_moved_tensors(interp, value.receiver, depth)
     if isinstance(value, (Tensor, DeviceValue)):
@@ -85,9 +85,10 @@ def single_graph(interp: Interpreter, dataset: Pointer, node: ast.AST) -> Value:
     return tag_origins(interp, sample(interp, dataset, node), source_key(interp, "whole", node), ())
 
 
-def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
+def collate(interp: Interpreter, value: Value, unknown: Device = CPU, depth: int = 0) -> Value:
     """Return a batch as PyTorch's ``default_collate`` does: numbers and arrays become CPU tensors, containers remain.
 
+    ``unknown`` is the device of parts of which nothing is known.
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.default_collate
     """
     if depth > 4:
@@ -102,18 +103,18 @@ def collate(interp: Interpreter, value: Value, depth: int = 0) -> Value:
         case Text():
             return IterableOf(Text())
         case TupleValue(items):
-            return TupleValue(tuple(collate(interp, item, depth + 1) for item in items))
+            return TupleValue(tuple(collate(interp, item, unknown, depth + 1) for item in items))
         case Union(alternatives):
-            return join(collate(interp, option, depth + 1) for option in alternatives)
+            return join(collate(interp, option, unknown, depth + 1) for option in alternatives)
         case Pointer():
             obj = interp.heap_object(value)
             if isinstance(obj, (DictObject, ListObject)):
-                return interp.new(obj.transformed(lambda _, item: collate(interp, item, depth + 1)))
+                return interp.new(obj.transformed(lambda _, item: collate(interp, item, unknown, depth + 1)))
             if isinstance(obj, BatchObject):
                 return value
             if isinstance(obj, Opaque) and obj.last_moved_at is not None:
                 return Tensor(obj.device, is_certain=False, maybe_container=True)
-    return Tensor(CPU, is_certain=False, maybe_container=True)
+    return Tensor(unknown, is_certain=False, maybe_container=True)
 
 
 def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ...], unknown: Device = CPU) -> Value:

@@ -76,12 +76,14 @@ class LoaderObject(BatchSource):
     def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
         """Return a batch; the origin of each CPU tensor is its path in the batch."""
         key = source_key(interp, "batch", node, pointer, self.pinned)
-        one = batches.sample(interp, self.fields.get("dataset", UNKNOWN), node)
+        dataset = self.fields.get("dataset", UNKNOWN)
+        one = batches.sample(interp, dataset, node)
         host_access.note_loader(interp, self, self.flags, one)
         rng.draw_of_loader(interp, self, node)
         collate_fn = self.fields.get("collate_fn")
         if collate_fn is None or collate_fn == NONE:
-            return batches.tag_origins(interp, batches.collate(interp, one), key, ())
+            device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, dataset) else CPU
+            return batches.tag_origins(interp, batches.collate(interp, one, device), key, (), unknown=device)
         samples = interp.new(ListObject(default_item=one))
         batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
         if batch == samples and isinstance(one, Unknown):

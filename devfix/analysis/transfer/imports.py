@@ -36,8 +36,10 @@ def start(interp: Interpreter, module: PythonModule) -> None:
     immediate: list[ast.stmt] = []
     interp.imported_modules += 1
     eager = interp.imported_modules <= MAX_EAGER_MODULES
+    moves = interp.scenario.no_accelerator and ".cuda(" in module.tree.text
     for stmt, names in _statements(module.tree.tree):
-        if eager and (_registers(stmt) or (not names and not _is_inert(stmt))):
+        has_effects = eager and (_registers(stmt) or (not names and not _is_inert(stmt)))
+        if has_effects or (moves and _calls_cuda(stmt)):
             immediate.append(stmt)
         for name in names:
             module.waiting.setdefault(name, []).append(stmt)
@@ -85,6 +87,17 @@ def _stores(node: ast.Name) -> bool:
 def _registers(stmt: ast.stmt) -> bool:
     """Return whether a statement is a decorated definition, which may register itself."""
     return bool(getattr(stmt, "decorator_list", None))
+
+
+@node_cache(8192)
+def _calls_cuda(stmt: ast.stmt) -> bool:
+    """Return whether a statement of a module that is no definition calls ``.cuda()``."""
+    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return False
+    return any(
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
+        for node in ast.walk(stmt)
+    )
 
 
 def _is_inert(stmt: ast.stmt) -> bool:

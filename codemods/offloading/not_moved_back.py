@@ -66,6 +66,7 @@ from devfix.analysis.observations.execution import ModuleMoved
 from devfix.analysis.scopes import condition_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import enclosing
+from devfix.fixes.module_weights import weight_devices
 from devfix.fixes.modules.restore_device import OffloadedUse, has_hooks, restore_fixes, runs_in_last_iteration
 from devfix.fixes.modules.structural_changes import weights_of
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
@@ -129,8 +130,15 @@ def _offloaded_uses(observations: Observations) -> Iterator[OffloadedUse]:
                     continue
                 if _was_on_accelerator(part, state, moved.state) and not _may_be_unused(part, state, mismatch):
                     offloaded_use = OffloadedUse(moved, part, mismatch)
-                    if not has_hooks(offloaded_use):
+                    if not has_hooks(offloaded_use) and not _was_partly_on_cpu(offloaded_use):
                         yield offloaded_use
+
+
+def _was_partly_on_cpu(offloaded_use: OffloadedUse) -> bool:
+    """Return whether the move brought the parts of a module together on the CPU: that is where it belongs."""
+    moved = offloaded_use.moved
+    modules = [Pointer(each) for each in offloaded_use.module_ids if moved.state is not None and moved.state.has(each)]
+    return any(CPU in weight_devices(moved, each) for each in modules)
 
 
 def _may_be_unused(part: Pointer, state: State, mismatch: DeviceMismatch) -> bool:

@@ -260,6 +260,16 @@ UNCHANGED = [
     ),
     pytest.param(
         """
+        net = nn.Sequential(nn.LayerNorm(4).cuda(), nn.Linear(4, 2))
+        net = net.eval().cpu()
+        image = torch.ones(3, 4).cuda()
+        print(net(image.cpu()))
+        print(net(image))
+        """,
+        id="one-part-was-away",
+    ),
+    pytest.param(
+        """
         import sys
         from somewhere import batches
         encoder, net = nn.Linear(4, 4), nn.Linear(4, 2).cuda()

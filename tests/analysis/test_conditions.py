@@ -288,6 +288,26 @@ def test_a_class_or_function_is_no_string(met, given):
     assert met(program) == []
 
 
+@pytest.mark.parametrize(
+    ("cls", "number"), [("np.ndarray", 0), ("PIL.Image.Image", 0), ("collections.abc.Sized", 1), ("classes()", 1)]
+)
+def test_a_literal_is_no_instance_of_a_class_of_a_package(met, cls, number):
+    program = f"""
+        import collections.abc
+        import numpy as np
+        import PIL.Image
+
+        def scaled(x, by=None):
+            if isinstance(by, {cls}):
+                return x * torch.ones(2)
+            return x
+
+        scaled(torch.ones(2).cuda())
+        """
+
+    assert len(met(program)) == number
+
+
 def test_what_float_returns_is_a_float(met):
     program = """
         def scaled(x, by):

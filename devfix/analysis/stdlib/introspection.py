@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
@@ -141,6 +142,8 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
         return False
     if isinstance(value, Text) and name in _PLAIN_TYPES:
         return name == "builtins.str"
+    if isinstance(value, (Text, Const)) and isinstance(cls, External) and _is_of_package(name):
+        return False
     if isinstance(value, (Text, Number, Const, DeviceValue)):
         return False if name in ("torch.Tensor", "torch.nn.Module") else None
     if isinstance(value, (IterableOf, Parameters)):
@@ -148,6 +151,12 @@ def _is_a(interp: Interpreter, value: Value, cls: Value) -> bool | None:
     if isinstance(value, Pointer):
         return interp.heap_object(value).is_a(cls, name)
     return None
+
+
+def _is_of_package(name: str) -> bool:
+    """Return whether a class is not Python's own: no literal is an instance of it, ``isinstance(None, np.ndarray)``."""
+    package, _, last = name.partition(".")
+    return bool(last) and package not in sys.stdlib_module_names
 
 
 def _is_of_typed_class(tensor: Tensor, name: str) -> bool | None:

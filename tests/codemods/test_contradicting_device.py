@@ -401,12 +401,12 @@ print(head(model(x)))
     ("bounds", "is_error"),
     [
         ("limits = torch.ones(3, 4).cuda()\n", False),
-        ("import os\nif os.path.exists('limits.pt'):\n    limits = torch.ones(3, 4).cuda()\n", False),
+        ("import os\nif os.path.exists('limits.pt'):\n    limits = torch.ones(3, 4).cuda()\n", True),
         ("limits, others = 3, torch.ones(3, 4)\nothers = others.cuda()\n", False),
         ("def limits():\n    return torch.ones(3, 4).cuda()\n", True),
         ("if torch.cuda.is_available():\n    limits = torch.ones(3, 4).cuda()\n", True),
     ],
-    ids=["needed", "needed-with-a-file", "needed-for-another-name", "in-a-function", "asked"],
+    ids=["needed", "if-there-is-a-file", "needed-for-another-name", "in-a-function", "asked"],
 )
 def test_a_program_that_imports_what_needs_an_accelerator_is_for_accelerators(tmp_path, bounds, is_error):
     program = """\

@@ -91,10 +91,8 @@ def _registers(stmt: ast.stmt) -> bool:
 
 @node_cache(8192)
 def _calls_cuda(stmt: ast.stmt) -> bool:
-    """Return whether a statement of a module that is no definition calls ``.cuda()``."""
-    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return False
-    return any(
+    """Return whether a statement of a module calls ``.cuda()``, whatever the machine and its files."""
+    return isinstance(stmt, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.With)) and any(
         isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda"
         for node in ast.walk(stmt)
     )

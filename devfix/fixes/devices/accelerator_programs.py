@@ -46,17 +46,7 @@ def _is_needed_on_import(observations: Observations) -> bool:
     scenario = observations.no_accelerator
     moves = [] if scenario is None else [found.get(ACCELERATOR) for found in scenario.device_assignments.values()]
     points = [move.point for move in moves if move is not None]
-    return any(point.tree.path != observations.path and _is_made_on_import(point) for point in points)
-
-
-def _is_made_on_import(point: ProgramPoint) -> bool:
-    """Return whether importing a file makes a move, in any case or under a condition that is not on accelerators."""
-    if point.tree.function(point.stmt) is not point.tree.tree:
-        return False
-    around = point.tree.ancestors(point.stmt)
-    return not any(
-        isinstance(each, ast.Try) or (isinstance(each, ast.If) and asks_for_accelerator(each.test)) for each in around
-    )
+    return any(point.tree.path != observations.path and point.stmt in point.tree.tree.body for point in points)
 
 
 def _is_named_accelerator(call: ast.Call, found: Mapping[Device, DeviceAssignment]) -> bool:

@@ -171,6 +171,10 @@ SILENT = [
         below_setup("import numpy as np\nrows = np.empty(8, dtype=object)\nrows[0] = x"), id="an-object-in-an-array"
     ),
     pytest.param(
+        below_setup("import numpy as np\nprint(np.fromiter(x.sum(1), dtype=np.int32), np.vsplit(x, 1))"),
+        id="one-by-one",
+    ),
+    pytest.param(
         below_setup("import numpy as np\nprint(np.mean([float(row.sum()) for row in x]))"), id="floats-in-a-list"
     ),
     pytest.param(below_setup("p = model(x).detach().cpu().numpy()"), id="brought-back"),

@@ -70,6 +70,8 @@ __all__ = ["RULE"]
 
 # Functions of a single number, which also accept a float.
 _SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
+_NO_EXPRESSION = "no expression in the call yields only the tensors: move them to the CPU before the call"
+_MAY_BE_NUMBER = "on another path, it is a number or nothing, which has no `.cpu()`"
 _TRAINED = "the program trains with the result, so it needs a function of PyTorch, which keeps the gradient"
 
 
@@ -104,15 +106,19 @@ def _list_ids(observations: Observations, use: HostAccess) -> frozenset[int]:
 
 
 def _expression_finding(use: HostAccess) -> Finding:
-    tree = use.point.tree
-    if use.container:
+    tree, reason = use.point.tree, _NO_EXPRESSION
+    edit: Edit | None = None
+    if use.may_be_number:
+        reason = _MAY_BE_NUMBER
+    elif use.container:
         edit = _elements_to_cpu(use)
     elif _is_number(use):
         edit = as_number(tree, use.expression)
     else:
         edit = to_cpu(tree, use.expression, use.tensors)
     fixes = [Fix(f"move `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
-    return _finding(use, use.point, use.expression, fixes, [(use.point, "used", f"`{_reader(use)}` reads it here")])
+    steps = [(use.point, "used", f"`{_reader(use)}` reads it here")]
+    return _finding(use, use.point, use.expression, fixes, steps, reason)
 
 
 def _mixing_finding(observations: Observations, use: HostAccess) -> Finding:
@@ -175,7 +181,7 @@ def _finding(
     node: ast.expr,
     fixes: list[Fix],
     steps: list[tuple[ProgramPoint, str, str]],
-    reason: str = "no expression in the call yields only the tensors: move them to the CPU before the call",
+    reason: str = _NO_EXPRESSION,
 ) -> Finding:
     verb = "holds tensors" if use.container else "is"
     return Finding(

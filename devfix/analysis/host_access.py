@@ -13,6 +13,7 @@ from devfix.analysis.domain.objects import BatchPart, Container, Mapping, object
 from devfix.analysis.domain.path_conditions import assumes_array
 from devfix.analysis.domain.values import (
     ACCELERATOR,
+    Const,
     IterableOf,
     Number,
     Pointer,
@@ -21,6 +22,7 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
+    alternatives,
 )
 from devfix.analysis.observations import HostAccess
 from devfix.syntax.tree import text_of
@@ -62,8 +64,9 @@ def note_access(
     if not tensors or _runs_on_host(interp, expression, kind):
         return
     point = interp.point(node, with_state=True)
+    is_mixed = any(isinstance(option, (Const, Number)) for option in alternatives(value))
     interp.observations.host_accesses.setdefault(
-        key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent)
+        key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent, is_mixed)
     )
 
 

@@ -240,9 +240,17 @@ def test_a_project_that_saves_its_weights_from_the_cpu_loads_them_there(project)
 
 @pytest.mark.parametrize(
     ("option", "default", "is_device"),
-    [("dev", "", False), ("dev", "data/dev.txt", False), ("dev", "cuda", True), ("device", "", True)],
+    [
+        ("dev", "", False),
+        ("dev", "data/dev.txt", False),
+        ("dev", "cuda", True),
+        ("device", "", True),
+        ("device", "cuda:1", True),
+        ("device", "1", False),
+        ("devices", "0,1,2,3", False),
+    ],
 )
-def test_the_default_of_an_option_tells_a_part_of_the_data_from_a_device(repair, option, default, is_device):
+def test_the_default_of_an_option_tells_a_device_from_other_texts(repair, option, default, is_device):
     program = f"""\
 import argparse
 import torch

@@ -247,6 +247,16 @@ def test_reads_that_copy_and_values_on_the_cpu_stay(unchanged, repair, listing):
     assert repair(CODE, text) == text
 
 
+@pytest.mark.parametrize("first", ["0.0", "None", "model(x).mean()"])
+def test_what_may_be_a_number_gets_no_method_of_a_tensor(repair, unchanged, first):
+    setup = "import sys\nimport numpy as np\n"
+    program = unchanged(
+        below_setup(f"{setup}loss = {first}\nif sys.argv[1:]:\n    loss = model(x).sum()\nprint(np.array([loss]))")
+    )
+
+    assert (repair(CODE, program) == program) is (first != "model(x).mean()")
+
+
 def test_a_metric_in_another_file(files_before_and_after, repair):
     before, after = files_before_and_after(
         {

@@ -77,6 +77,7 @@ class HostAccess:
         tensors: the accelerator tensors: the value itself, or its contents.
         container: the value is a container.
         latent: the program does not call this code.
+        may_be_number: on another path, the value is a number or nothing, without the methods of a tensor.
         loader: the loader, for ``pinned`` and ``workers``.
         sample: one sample of the loader; the heap object if it is a dictionary.
 
@@ -89,5 +90,6 @@ class HostAccess:
     tensors: tuple[Tensor, ...]
     container: bool = False
     latent: bool = False
+    may_be_number: bool = False
     loader: HeapObject | None = None
     sample: Value | HeapObject | None = None

@@ -99,7 +99,7 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     if isinstance(device, DeviceValue) and is_possible:
         if type_ == External("builtins.int"):
             return Number(symbol)
-        return device
+        return Text(symbol) if _is_index(default) else device
     if isinstance(action, Const) and action.value in ("store_true", "store_false", "store_const", "count"):
         return Unknown(symbol)
     if isinstance(action, External) or _is_list(keywords.get("nargs")):
@@ -133,7 +133,13 @@ def _is_other_text(name: str, default: Value | None) -> bool:
         return name == "dev"
     if not isinstance(text, str) or parse_device(text) is not None:
         return False
-    return not any(word in text.lower() for word in _ACCELERATOR_WORDS) and not re.fullmatch(r"[\d,\s-]+", text)
+    return not any(word in text.lower() for word in _ACCELERATOR_WORDS) and not _is_index(default)
+
+
+def _is_index(default: Value | None) -> bool:
+    """Return whether the default of an option is a text with the numbers of accelerators, which names no device."""
+    text = default.value if isinstance(default, Const) else None
+    return isinstance(text, str) and re.fullmatch(r"[\d,\s-]+", text) is not None
 
 
 def _lists_no_accelerator(interp: Interpreter, choices: Value | None) -> bool:

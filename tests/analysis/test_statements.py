@@ -6,6 +6,8 @@ import pytest
 
 ACCELERATOR = [
     pytest.param("for _ in range(3):\n    x = x.cuda()", id="loop"),
+    pytest.param("try:\n    x = x.cuda()\nexcept Exception:\n    x = torch.ones(3)", id="a-handler-for-the-cpu"),
+    pytest.param("try:\n    x = torch.ones(3).to('cuda')\nexcept:\n    x = torch.ones(3)", id="moved-by-name-or-not"),
     pytest.param("while busy():\n    pass\nx = x.cuda()", id="after-a-while"),
     pytest.param("while True:\n    x = x.cuda()\n    if done():\n        break", id="endless-with-a-break"),
     pytest.param("for _ in range(3):\n    if done():\n        continue\n    pass\nx = x.cuda()", id="after-a-continue"),
@@ -44,7 +46,7 @@ def test_the_tensor_is_on_the_accelerator_afterwards(place, program):
     [
         pytest.param("if choose():\n    x = x.cuda()", id="one-branch"),
         pytest.param("x = x.cuda() if choose() else x", id="conditional"),
-        pytest.param("try:\n    x = x.cuda()\nexcept RuntimeError:\n    x = torch.ones(3)", id="handler"),
+        pytest.param("try:\n    x = x.cuda()\nexcept OSError:\n    x = torch.ones(3)", id="handler"),
         pytest.param("match kind:\n    case 'a':\n        x = x.cuda()\n    case 'b':\n        pass", id="match"),
     ],
 )

@@ -1,15 +1,22 @@
-"""Branches that choose the device of a program and keep it in an attribute."""
+"""Branches that choose the device of a program: what is stored in an attribute, and what replaces a failed move."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of
 
-__all__ = ["branch_of_accelerator"]
+__all__ = ["branch_of_accelerator", "does_without_accelerator"]
+
+
+# What a move raises where there is no accelerator, and what catches that
+_FAILED_MOVES = frozenset({"RuntimeError", "AssertionError", "Exception", "BaseException"})
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @node_cache(4096)
@@ -39,3 +46,29 @@ def _devices_stored(block: list[ast.stmt]) -> dict[str, Device]:
                 if device is not None:
                     found[text_of(target)] = device
     return found
+
+
+@node_cache(4096)
+def does_without_accelerator(stmt: ast.Try, handler: ast.ExceptHandler) -> bool:
+    """Return whether a handler is for machines without an accelerator: it binds what the body moves there.
+
+    ``try: x = x.cuda()``, ``except RuntimeError: x = x.float()``.
+    """
+    if handler.type is not None and _FAILED_MOVES.isdisjoint(node.id for node in _nodes([handler.type], ast.Name)):
+        return False
+    bound = {node.id for node in _nodes(stmt.body, ast.Name) if isinstance(node.ctx, ast.Store)}
+    again = {node.id for node in _nodes(handler.body, ast.Name) if isinstance(node.ctx, ast.Store)}
+    return not bound.isdisjoint(again) and _calls_cuda(stmt.body) and not _calls_cuda(handler.body)
+
+
+def _calls_cuda(block: Sequence[ast.stmt]) -> bool:
+    """Return whether something is called that is named after the accelerator, or is given its name."""
+    for call in _nodes(block, ast.Call):
+        texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+        if "cuda" in text_of(call.func).split(".") or ACCELERATOR in map(parse_device, texts):
+            return True
+    return False
+
+
+def _nodes(block: Sequence[ast.AST], kind: type[_Node]) -> Iterator[_Node]:
+    return (node for each in block for node in ast.walk(each) if isinstance(node, kind))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis import lazy_caches, scopes
 from devfix.analysis.callers.attributes import kinds_with
 from devfix.analysis.domain import narrowing, path_conditions
-from devfix.analysis.domain.device_branches import branch_of_accelerator
+from devfix.analysis.domain.device_branches import branch_of_accelerator, does_without_accelerator
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
@@ -228,6 +228,8 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
         for handler in stmt.handlers:
             if ends and not _has_effects(handler):
                 continue  # it only suppresses the exception: keep the effects of the body
+            if ends and not interp.scenario.no_accelerator and does_without_accelerator(stmt, handler):
+                continue
             interp.state = start.fork()
             if handler.name:
                 interp.bind(handler.name, UNKNOWN)

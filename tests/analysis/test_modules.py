@@ -597,6 +597,18 @@ def test_a_loss_refuses_more_arguments_than_it_has(met, loss, failing):
     )
 
 
+@pytest.mark.parametrize(("name", "fails"), [("lengths", False), ("x_lens", False), ("mask", True)])
+def test_an_unknown_module_may_want_the_argument_for_its_lengths_on_the_cpu(met, name, fails):
+    program = f"""
+        from zoo import Encoder
+
+        encoder = Encoder().cuda()
+        encoder(torch.ones(2, 3).cuda(), {name}=torch.tensor([3, 3]))
+        """
+
+    assert bool(met(program)) is fails
+
+
 @pytest.mark.parametrize("weight", ["bias_hh_l0", "weight_ih_l0_reverse", "weight_hh_l1"])
 def test_a_batch_follows_a_weight_of_a_recurrent_layer(met, weight):
     program = f"""

@@ -240,7 +240,10 @@ def _compared(
     """Return the arguments that are compared with the weights, as pairs of value and text."""
     if bound is not None:
         return [(argument.value, argument.text) for argument in bound.with_word("On", "Scalar")]
-    return list(zip([*args, *keywords.values()], _argument_texts(node, len(args), keywords), strict=False))
+    texts, named = argument_texts(node)
+    texts = texts[: len(args)] + ["…"] * (len(args) - len(texts))
+    others = {name: value for name, value in keywords.items() if not _names_length(name)}
+    return [*zip(args, texts, strict=False), *((value, named.get(name, name)) for name, value in others.items())]
 
 
 def _is_whole_batch(value: Value) -> bool:
@@ -287,7 +290,11 @@ _LENGTHS = frozenset(("len", "lens", "length", "lengths"))
 
 def _is_length(operand: OperandSet) -> bool:
     """Return whether an operand is called lengths, which code that cannot be read may want on the CPU, or not use."""
-    return any(not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", each.text.lower())) for _, each in operand.alternatives)
+    return any(_names_length(each.text) for _, each in operand.alternatives)
+
+
+def _names_length(text: str) -> bool:
+    return not _LENGTHS.isdisjoint(re.findall(r"[a-z]+", text.lower()))
 
 
 def _shaped(word: Word, tensor: Tensor) -> Value:
@@ -321,12 +328,6 @@ def _result(
 def _result_origins(origins: tuple[Origin, ...]) -> tuple[Origin, ...]:
     """Return the origins of a CPU result of a module with weights: it is not an item of a batch."""
     return tuple(origin for origin in origins if origin.kind not in ("batch", "load"))
-
-
-def _argument_texts(node: ast.Call, positional: int, keywords: dict[str, Value]) -> list[str]:
-    texts, named = argument_texts(node)
-    texts = texts[:positional] + ["…"] * (positional - len(texts))
-    return texts + [named.get(name, name) for name in keywords]
 
 
 def call_sequential(interp: Interpreter, pointer: Pointer, args: list[Value], node: ast.Call) -> Value:

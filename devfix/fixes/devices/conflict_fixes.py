@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -19,7 +19,7 @@ from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
 from devfix.models.names import RANDOM_FACTORIES
 from devfix.syntax.bindings import assigned_names, binds, defaults
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, names_in, text_of
 
 __all__ = ["UNDER_CONDITION", "conflict_edits", "move_index", "move_operand_at_use"]
 
@@ -170,8 +170,7 @@ def _at_call_site(observations: Observations, conflict: DeviceConflict) -> tuple
         return None
     call_frame, other_frame, call, function = found
     argument = _literal_argument(function, name, call)
-    is_passed = any(keyword.arg in (name, None) for keyword in call.keywords)
-    if argument is None and (is_passed or not _by_default(function, name, len(call.args))):
+    if argument is None and not _relies_on_default(call, function, name):
         return None
     device = device_for_tensor(
         observations, conflict.point, call_frame, fits=lambda text: conflict.has_program_device(text, other_frame)
@@ -181,7 +180,34 @@ def _at_call_site(observations: Observations, conflict: DeviceConflict) -> tuple
     if argument is not None:
         edit = ReplaceExpression(call_frame.tree.path, call_frame.tree.span(argument), device)
         return f"give it `{device}`", (edit,)
-    return f"say `{name}={device}`", (AddKeyword(call_frame.tree.path, call_frame.tree.span(call), name, device),)
+    tree = call_frame.tree
+    calls = [call, *_later_calls(tree, call, device, lambda other: _relies_on_default(other, function, name))]
+    return f"say `{name}={device}`", tuple(AddKeyword(tree.path, tree.span(each), name, device) for each in calls)
+
+
+def _relies_on_default(call: ast.Call, function: ast.arguments, name: str) -> bool:
+    is_passed = any(keyword.arg in (name, None) for keyword in call.keywords)
+    return not is_passed and _by_default(function, name, len(call.args))
+
+
+def _later_calls(
+    tree: SourceTree, call: ast.Call, device: str, relies: Callable[[ast.Call], bool]
+) -> Iterator[ast.Call]:
+    """Yield the calls of the same function in the statements below, as long as what the device names is the same."""
+    _, block, index = tree.block(tree.statement(call))
+    names = names_in(ast.parse(device, mode="eval"))
+    for stmt in block[index + 1 :]:
+        if any(isinstance(node, ast.Name) and node.id in names and _stores(node) for node in ast.walk(stmt)):
+            return
+        yield from (
+            node
+            for node in ast.walk(stmt)
+            if isinstance(node, ast.Call) and text_of(node.func) == text_of(call.func) and relies(node)
+        )
+
+
+def _stores(node: ast.Name) -> bool:
+    return not isinstance(node.ctx, ast.Load)
 
 
 CallSite = tuple[CallFrame, CallFrame, ast.Call, ast.arguments]

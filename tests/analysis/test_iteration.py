@@ -320,6 +320,27 @@ def test_unknown_items_of_a_dataset_that_holds_a_device_may_be_there(met, device
     assert bool(met(HOLDING_DATA.format(device=device))) is fails
 
 
+@pytest.mark.parametrize(
+    ("iterable", "fails"),
+    [
+        ("zip(load(), load())", True),
+        ("zip(load().values(), load().values())", False),
+        ("zip(load().state_dict().values(), net.parameters())", False),
+    ],
+)
+def test_what_a_dictionary_or_a_module_holds_is_no_loader(met, iterable, fails):
+    program = f"""
+        from elsewhere import load
+
+        net = nn.Linear(3, 3).cuda()
+        for old, new in {iterable}:
+            new = new.cuda()
+            old + new
+        """
+
+    assert bool(met(program)) is fails
+
+
 SAMPLES = """
 from elsewhere import Data, build
 

@@ -290,8 +290,11 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
     """Return loop targets that the body moves to a device on every path: the iterable yields CPU tensors.
 
     An attribute that is moved (``batch.edge_index.to(device)``) says nothing about the others: graphs move in part.
-    Neither does a move whose result is not used (``model.to(device)``): modules move in place.
+    Neither does a move whose result is not used (``model.to(device)``): modules move in place.  What a dictionary or a
+    module holds is no loader either: ``zip(ema.state_dict().values(), model.parameters())``.
     """
+    if _is_held(stmt.iter):
+        return frozenset()
     targets = {node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)}
     moved = set()
     for inner in stmt.body:
@@ -311,6 +314,16 @@ def moved_names(stmt: ast.For | ast.AsyncFor) -> frozenset[str]:
                 if isinstance(base, ast.Name) and base.id in targets:
                     moved.add(base.id)
     return frozenset(moved)
+
+
+_HELD = frozenset("values items parameters named_parameters buffers named_buffers state_dict".split())
+
+
+def _is_held(node: ast.expr) -> bool:
+    """Return whether something iterates over the contents of a dictionary or a module, or of several of them."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _HELD
+    return isinstance(node, ast.Call) and bool(node.args) and all(map(_is_held, node.args))
 
 
 @node_cache(4096)

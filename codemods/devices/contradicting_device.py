@@ -16,7 +16,8 @@ A conflicting default value of a function or class is also reported.
 The program supports machines without an accelerator, or another accelerator, but fails there: *Torch not compiled with
 CUDA enabled*, *found at least two devices*. A program has one device, declared once. A program that always calls
 `.cuda()` is consistent and not reported. A program that asks PyTorch for an accelerator in a few places, and calls
-`.cuda()` in more than eight others for each, was written for accelerators, and is not reported either.
+`.cuda()` in more than eight others for each, was written for accelerators, and is not reported either. What a run
+without an accelerator comes to only after another failure, which has no fix, is `latent`.
 
 ## Example
 ```python
@@ -67,6 +68,7 @@ from devfix.fixes.devices.accelerator_programs import is_chosen_by_option
 from devfix.fixes.devices.conflict_fixes import UNDER_CONDITION, conflict_edits, move_index, move_operand_at_use
 from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
+from devfix.fixes.devices.earlier_failures import comes_first, unnamed_failures
 from devfix.fixes.event_path import event_path
 from devfix.model import Applicability, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -79,6 +81,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
     conflicts = [conflict for conflict in device_conflicts(observations) if not is_load(conflict.call)]
     findings = [_finding(observations, conflict) for conflict in conflicts]
     found = list(zip(conflicts, findings, strict=True))
+    found = list(_without_later(observations, found))
     is_partial = any(conflict.device == ACCELERATOR and not finding.fixes for conflict, finding in found)
     for conflict, finding in found:
         if is_partial and is_chosen_by_option(conflict.choice):
@@ -88,6 +91,19 @@ def detect(observations: Observations) -> Iterator[Finding]:
         yield _device_ids_finding(wrapped, edit)
     yield from mixed_device_findings(observations, RULE.code, RULE.name)
     yield from ignored_device_findings(observations, RULE.code, RULE.name)
+
+
+def _without_later(
+    observations: Observations, found: list[tuple[DeviceConflict, Finding]]
+) -> Iterator[tuple[DeviceConflict, Finding]]:
+    """Yield conflicts with their findings; latent are those that no run without an accelerator comes to."""
+    named = {conflict.call for conflict, finding in found if finding.severity is Severity.ERROR}
+    failures = unnamed_failures(observations, named)
+    for conflict, finding in found:
+        is_shown_there = conflict.device == ACCELERATOR and conflict.mismatch is None
+        if is_shown_there and any(comes_first(each, conflict.scenario_point) for each in failures):
+            finding = replace(finding, severity=Severity.LATENT)
+        yield conflict, finding
 
 
 def _unsafe(fix: Fix) -> Fix:

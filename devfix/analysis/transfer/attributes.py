@@ -89,8 +89,8 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
                 return UNKNOWN  # the constructor, which was not followed again, may say which
             return found
         case Tensor():
-            is_open = name == "is_cuda" and not value.device.known and _is_on_accelerator(interp)
-            return Const(True) if is_open else _attribute_of_tensor(value, name)
+            is_open = name == "is_cuda" and not value.device.known
+            return _is_on_accelerator(interp) if is_open else _attribute_of_tensor(value, name)
         case Super(owner, receiver):
             return _attribute_of_super(interp, owner, receiver, name)
         case ClassValue():
@@ -106,17 +106,17 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             if name == "type":
                 return replace(value, text=True)
             return Number(f"{symbol}.index") if name == "index" else Builtin(value, name)
-        case Unknown() if name == "is_cuda" and _is_on_accelerator(interp):
-            return Const(True)
+        case Unknown() if name == "is_cuda" and not interp.observations.is_library:
+            return _is_on_accelerator(interp)
         case Unknown(symbol) | Number(symbol):
             is_place = name == "device" and not selects_device(symbol)
             return Unknown(f"{symbol}.{name}" if symbol and not is_place else "")
     return Builtin(value, name)
 
 
-def _is_on_accelerator(interp: Interpreter) -> bool:
-    """Return whether values of which nothing is known are taken to be on the accelerator, which the run uses."""
-    return not (interp.observations.is_library or interp.scenario.no_accelerator)
+def _is_on_accelerator(interp: Interpreter) -> Value:
+    """Return whether values of which nothing is known are on the accelerator: a program's are, where there is one."""
+    return UNKNOWN if interp.observations.is_library else Const(not interp.scenario.no_accelerator)
 
 
 def _answer_of_known(answer: Value) -> Value:

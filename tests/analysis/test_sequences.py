@@ -69,3 +69,20 @@ def test_an_entry_that_may_be_none_meets_nothing_where_it_is_left_out(place):
     program = f"{SETUP}\nrows = [torch.ones(3).cuda() if i % 5 else None for i in range(9)]"
 
     assert place(program, "torch.cat([row for row in rows if row is not None])") == "accelerator"
+
+
+@pytest.mark.parametrize(
+    ("index", "fails"),
+    [("random.choices(range(n), k=3)", True), ("random.sample(load(), 3)", True), ("random.choice(range(n))", False)],
+)
+def test_a_random_list_of_indices_selects_more_than_a_number(met, index, fails):
+    """One of the numbers of a tensor may meet a tensor on the accelerator; several may not."""
+    program = f"""
+        import random
+        from elsewhere import load, n
+
+        table = torch.zeros(10)
+        table[{index}] + torch.ones(3).cuda()
+        """
+
+    assert bool(met(program)) is fails

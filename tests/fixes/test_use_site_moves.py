@@ -95,6 +95,16 @@ def test_an_attribute_is_moved_where_it_gets_a_local_name():
     assert edited(before, move_at_use(*group_in(before))) == after
 
 
+def test_an_attribute_in_a_list_of_another_function_is_not_moved_with_the_list():
+    text = (
+        f"{IMPORTS}class Data:\n    def __init__(self):\n        self.x = torch.ones(3)\n\n"
+        "def joined(x, y):\n    return torch.cat([x, y])\n\n"
+        "joined(Data().x, torch.ones(3).cuda())\n"
+    )
+
+    assert "[x, y].to" not in edited(text, move_at_use(*group_in(text)))
+
+
 def test_without_a_device_an_attribute_is_not_moved():
     text = (
         f"{IMPORTS}class Data:\n    def __init__(self):\n        self.x = torch.ones(3)\n\n"

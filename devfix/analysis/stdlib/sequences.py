@@ -12,11 +12,11 @@ from devfix.analysis.domain.values import (
     ClassValue,
     Const,
     External,
+    IterableOf,
     Keywords,
     Pointer,
     Tensor,
     TupleValue,
-    Unknown,
     Value,
 )
 from devfix.analysis.stdlib import builtins
@@ -67,12 +67,9 @@ def _is_name(text: str) -> bool:
 def _random_items(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``random.sample`` and ``random.choices`` return a list of a sequence's items, ``random.choice`` one item."""
     sequence = args[0] if args else keywords.get("population", keywords.get("seq", UNKNOWN))
-    if not isinstance(sequence, (Pointer, TupleValue, Tensor)):
-        return UNKNOWN
-    item = interp.element(sequence, node)
-    if isinstance(item, Unknown) or name.endswith(".choice"):
-        return item
-    return interp.new(ListObject(default_item=item))
+    is_known = isinstance(sequence, (Pointer, TupleValue, Tensor, IterableOf))
+    item = interp.element(sequence, node) if is_known else UNKNOWN
+    return item if name.endswith(".choice") else interp.new(ListObject(default_item=item))
 
 
 OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {

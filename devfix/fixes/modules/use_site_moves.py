@@ -215,10 +215,15 @@ def _whole_tensor(point: ProgramPoint, written: ast.expr) -> ast.expr | None:
 
 def _is_tensor(point: ProgramPoint, node: ast.expr) -> bool:
     """Whether an expression can be moved with ``.to()``: not a tuple, list or dictionary of tensors."""
+    if isinstance(node, _DISPLAYS):
+        return False
     value = value_of(point, point.call_frame, node)
     return value is None or not any(
         isinstance(option, (Pointer, TupleValue, IterableOf)) for option in alternatives(value)
     )
+
+
+_DISPLAYS = (ast.List, ast.Tuple, ast.Set, ast.Dict, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _device_at(observations: Observations, point: ProgramPoint, partners: list[str]) -> str | None:

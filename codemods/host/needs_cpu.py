@@ -63,8 +63,11 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.observations import HostAccess
 from devfix.fixes.event_path import event_path
 from devfix.fixes.host_transfer import as_number, each_to_cpu, to_cpu
+from devfix.fixes.optional_values import may_be_number
 from devfix.model import Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.bindings import parameters
+from devfix.syntax.tree import names_in
 
 __all__ = ["RULE"]
 
@@ -108,7 +111,7 @@ def _list_ids(observations: Observations, use: HostAccess) -> frozenset[int]:
 def _expression_finding(use: HostAccess) -> Finding:
     tree, reason = use.point.tree, _NO_EXPRESSION
     edit: Edit | None = None
-    if use.may_be_number:
+    if use.may_be_number or _is_number_by_default(use):
         reason = _MAY_BE_NUMBER
     elif use.container:
         edit = _elements_to_cpu(use)
@@ -119,6 +122,12 @@ def _expression_finding(use: HostAccess) -> Finding:
     fixes = [Fix(f"move `{_shown(use)}` to the CPU", (edit,))] if edit is not None else []
     steps = [(use.point, "used", f"`{_reader(use)}` reads it here")]
     return _finding(use, use.point, use.expression, fixes, steps, reason)
+
+
+def _is_number_by_default(use: HostAccess) -> bool:
+    """Return whether a value is made from an argument that is a number if it is left out."""
+    function = use.point.call_frame.activation.node
+    return any(may_be_number(function, name) for name in names_in(use.expression))
 
 
 def _mixing_finding(observations: Observations, use: HostAccess) -> Finding:
@@ -153,6 +162,8 @@ def _list_finding(observations: Observations, keys: frozenset[int], uses: list[H
     appends, operations = appends_to(observations, keys), uses_of_items(observations, keys)
     steps = [(append.point, "created", "a tensor on the accelerator is stored here") for append in appends]
     steps += [(use.point, "used", f"`{_reader(use)}` reads it here") for use in uses]
+    if any(map(_is_argument, appends)):
+        return _finding(uses[0], appends[0].point, appends[0].expression, [], steps, _MAY_BE_NUMBER)
     fixes = []
     at_uses = [_elements_to_cpu(use) for use in uses]
     if not operations & {"operand", "backward"}:
@@ -166,6 +177,12 @@ def _list_finding(observations: Observations, keys: frozenset[int], uses: list[H
             Fix("move the tensors to the CPU at the call", tuple(edit for edit in at_uses if edit is not None))
         )
     return _finding(uses[0], appends[0].point, appends[0].expression, fixes, steps)
+
+
+def _is_argument(append: ListAppend) -> bool:
+    """Return whether a function stores what it gets: other callers may pass numbers."""
+    function = append.point.call_frame.activation.node
+    return isinstance(append.expression, ast.Name) and append.expression.id in parameters(function)
 
 
 def _store_edit(append: ListAppend, operations: set[str]) -> Edit:

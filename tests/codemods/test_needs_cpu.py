@@ -257,6 +257,24 @@ def test_what_may_be_a_number_gets_no_method_of_a_tensor(repair, unchanged, firs
     assert (repair(CODE, program) == program) is (first != "model(x).mean()")
 
 
+@pytest.mark.parametrize(
+    ("body", "given"),
+    [
+        ("def f(y, by=0.5):\n    return np.ceil(y * by)\nf(3.0, model(x).mean())", False),
+        ("kept = []\ndef keep(y):\n    kept.append(y)\nkeep(model(x).mean())\nnp.mean(kept)", False),
+        ("kept = []\ndef keep():\n    kept.append(model(x).mean())\nkeep()\nnp.mean(kept)", True),
+        ("def f():\n    return list(model(x)[0])\ny = f()\nnp.argmax(y)", True),
+    ],
+    ids=["a-number-by-default", "stores-its-argument", "stores-a-tensor", "a-list-of-tensors"],
+)
+def test_what_a_caller_may_pass_as_a_number_gets_no_method_of_a_tensor(repair, unchanged, body, given):
+    program = unchanged(below_setup(f"import numpy as np\n{body}"))
+
+    after = repair(CODE, program)
+    assert (after != program) is given
+    assert "argmax(y.cpu())" not in after
+
+
 def test_a_metric_in_another_file(files_before_and_after, repair):
     before, after = files_before_and_after(
         {

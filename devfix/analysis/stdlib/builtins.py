@@ -144,8 +144,10 @@ def _iter(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 def _list(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if not args or _is_empty(interp, args[0]):
         return interp.new(ListObject())
-    if isinstance(args[0], Parameters) or (isinstance(args[0], Tensor) and args[0].maybe_container):
+    if isinstance(args[0], Parameters):
         return args[0]
+    if isinstance(args[0], Tensor) and args[0].maybe_container and args[0].origins:
+        return args[0]  # its parts are told apart by their origins
     if isinstance(args[0], IterableOf):
         return interp.new(ListObject(default_item=args[0].element))
     known = interp.elements(args[0], node)

@@ -18,11 +18,13 @@ __all__ = [
     "OTHER_WORDS",
     "VISIBLE_DEVICES",
     "asks_for_accelerator",
+    "asks_for_tpu",
 ]
 
 
 _ACCELERATORS = frozenset("cuda gpu accel accelerator mps".split())
 _CPU = frozenset({"cpu"})
+_TPU = frozenset({"tpu", "xla"})
 _DECLINING = frozenset("no not without disable disabled".split())
 _OF_FLAGS = frozenset(
     "use used using with on is enable enabled has available mode train training run only force".split()
@@ -42,6 +44,12 @@ def asks_for_accelerator(name: str) -> bool | None:
     if accelerators and others <= _ACCELERATORS | _DECLINING:
         return words.isdisjoint(_DECLINING)
     return False if others == _CPU else None
+
+
+def asks_for_tpu(name: str) -> bool:
+    """Return whether a flag of this name asks for an accelerator of another back end: ``is_torch_tpu_available``."""
+    words = frozenset(_WORD.findall(name.lower())) - _OF_FLAGS - {"torch"}
+    return bool(words) and words <= _TPU
 
 
 MULTI_PROCESS_FLAGS = frozenset(

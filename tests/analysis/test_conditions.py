@@ -308,6 +308,29 @@ def test_a_literal_is_no_instance_of_a_class_of_a_package(met, cls, number):
     assert len(met(program)) == number
 
 
+@pytest.mark.parametrize(
+    ("test", "number"),
+    [
+        ("is_torch_tpu_available()", 0),
+        ("use_tpu", 0),
+        ("args.xla", 0),
+        ("has_cuda()", 1),
+        ("self_test()", 1),
+    ],
+)
+def test_another_back_end_is_not_asked_for(met, test, number):
+    program = f"""
+        from elsewhere import args, has_cuda, is_torch_tpu_available, self_test, use_tpu
+
+        net = nn.Linear(3, 3)
+        if {test}:
+            net = net.cuda()
+        net(torch.ones(2, 3))
+        """
+
+    assert len(met(program)) == number
+
+
 def test_what_float_returns_is_a_float(met):
     program = """
         def scaled(x, by):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from devfix.analysis import host_access
+from devfix.analysis import host_access, scenarios
 from devfix.analysis.domain.objects import HeapObject, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
@@ -63,6 +63,8 @@ def make(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     devices = {
         CPU if option == NONE else named_device(interp, option) or UNKNOWN_DEVICE for option in alternatives(device)
     }
+    if device != NONE and len(devices) == 1:
+        scenarios.record_placement(interp, node, next(iter(devices)))
     point = interp.point(node, with_state=True)
     return interp.new(GeneratorObject(name, devices=frozenset(devices), allocated_at=point))
 

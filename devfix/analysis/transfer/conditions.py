@@ -49,7 +49,7 @@ from devfix.analysis.transfer.accelerator_counts import (
     with_several,
 )
 from devfix.analysis.transfer.device_arguments import device_by_symbol
-from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator
+from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator, asks_for_tpu
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
@@ -71,14 +71,20 @@ def flag_value(symbol: str, multi_process: bool = False) -> bool | None:
     """
     if symbol.startswith(UNNAMED):
         return None
-    last = symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
+    last = _last_part(symbol)
     if last in MULTI_PROCESS_FLAGS:
         return multi_process
     return asks_for_accelerator(last)
 
 
+def _last_part(symbol: str) -> str:
+    return symbol.replace("-", "_").split(".")[-1].split("#")[0].strip("'\"[]()").lower()
+
+
 def _flag_in_scenario(interp: Interpreter, symbol: str) -> bool | None:
     """Return the value of a flag in the current scenario: without an accelerator, users ask for the CPU."""
+    if not symbol.startswith(UNNAMED) and asks_for_tpu(_last_part(symbol)):
+        return False
     value = flag_value(symbol)
     if value is False and flag_value(symbol, multi_process=True):
         return with_several(interp, one=False, several=True)
@@ -109,13 +115,16 @@ def truth(interp: Interpreter, test: ast.expr) -> bool | None:
 
 
 def _named_flag(interp: Interpreter, test: ast.expr) -> bool | None:
-    """Return what the followed run chooses for a name of the program, ``if self._use_cuda:``; ``None`` for others.
+    """Return what the followed run chooses for a name, ``if self._use_cuda:``, ``if has_gpu():``; ``None`` for others.
 
     Unlike options, other names (``dist``) do not say that there may be several processes.
     """
-    if not isinstance(test, (ast.Name, ast.Attribute)):
+    named = test.func if isinstance(test, ast.Call) and not test.args and not test.keywords else test
+    if not isinstance(named, (ast.Name, ast.Attribute)):
         return None
-    last = (test.id if isinstance(test, ast.Name) else test.attr).lower().strip("_")
+    last = (named.id if isinstance(named, ast.Name) else named.attr).lower().strip("_")
+    if asks_for_tpu(last):
+        return False
     asks = asks_for_accelerator(last) if last != "is_cuda" else None  # that is a tensor's, or a function's
     return None if asks is None else asks is not interp.scenario.no_accelerator
 
@@ -147,6 +156,8 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
         case Builtin():
             symbol = condition_symbol(interp, value)
             return truth_of(interp, Unknown(symbol)) if symbol else True
+        case External(name) if asks_for_tpu(_last_part(name)):
+            return False
         case DeviceValue() | Function() | ClassValue() | Namespace() | External() | Bound():
             return True
         case Pointer():

@@ -322,3 +322,47 @@ for meta, data in DataLoader(Data(), batch_size=2, collate_fn=collate):
     )
 
     assert met(program) == []
+
+
+COUNTED = """
+from elsewhere import last, read, start
+
+net = nn.Linear(3, 3)
+for {counter} in {iterable}:
+    if {test}:
+        net(torch.ones(2, 3).cuda())
+    net = net.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    ("counter", "iterable", "test", "fails"),
+    [
+        ("i", "range(last)", "i > 0", False),
+        ("i", "range(last)", "i", False),
+        ("i", "range(start, last)", "i > start", False),
+        ("i", "range(start, last)", "i != start", False),
+        ("i, _", "enumerate(read(), start)", "i > start", False),
+        ("i", "range(start, last)", "i >= start", True),
+        ("i", "range(start, last)", "i > last", True),
+        ("i", "range(start, last, -1)", "i > start", True),
+    ],
+)
+def test_what_a_loop_does_from_its_second_round_comes_after_the_first(met, counter, iterable, test, fails):
+    assert bool(met(COUNTED.format(counter=counter, iterable=iterable, test=test))) is fails
+
+
+@pytest.mark.parametrize(("test", "fails"), [("i > start", False), ("i == start", True), ("i > last", True)])
+def test_what_a_loop_does_from_its_second_round_is_done_in_every_later_one(met, test, fails):
+    program = f"""
+        from elsewhere import last, start
+
+        net = nn.Linear(3, 3).cuda()
+        for i in range(start, last):
+            if {test}:
+                net.cuda()
+            net(torch.ones(2, 3).cuda())
+            net.cpu()
+        """
+
+    assert bool(met(program)) is fails

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ACCELERATOR",
     "CPU",
+    "FIRST_ROUND",
+    "LATER_ROUND",
     "MOST_OBJECTS",
     "NONE",
     "OTHER_ACCELERATOR",
@@ -58,6 +60,7 @@ __all__ = [
 WIDENING_LIMIT = 6
 MOST_OBJECTS = 16  # of the heap: paths of one function create their own
 UNNAMED = "?"  # begins a symbol
+FIRST_ROUND, LATER_ROUND = "?first:", "?later:"  # begin those of a counter, before its loop and where it starts
 MOST_ORIGINS = 4  # of a tensor that may be one of several
 
 

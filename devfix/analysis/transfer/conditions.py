@@ -13,6 +13,8 @@ from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
+    FIRST_ROUND,
+    LATER_ROUND,
     NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
@@ -150,6 +152,8 @@ def truth_of(interp: Interpreter, value: Value) -> bool | None:
     match value:
         case Const(constant):
             return bool(constant)
+        case Number(symbol) if symbol.startswith(LATER_ROUND) and symbol.endswith(":0"):
+            return True
         case Unknown(symbol) | Number(symbol) | Text(symbol):
             assumed = interp.now.assumptions.get(symbol) if symbol else None
             return _flag_in_scenario(interp, symbol) if assumed is None and symbol else assumed
@@ -178,6 +182,9 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
     else:
         left_value = interp.evaluate(left)
     right_value = interp.evaluate(right)
+    outcome = _by_round(op, left_value, text_of(right))
+    if outcome is not None:
+        return outcome
     if isinstance(op, (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)):
         equal = False if _is_other_backend(interp, left_value, right_value) else _equal(left_value, right_value)
         if interp.scenario.no_accelerator and _compares_with_no_index(left_value, right_value):
@@ -225,6 +232,18 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if right_value.value == 0 and isinstance(op, ast.Lt):
             return False
     return None
+
+
+def _by_round(op: ast.cmpop, counter: Value, text: str) -> bool | None:
+    """Compare the counter of a loop with the start of the loop: ``epoch > start_epoch`` holds from the second round."""
+    if not isinstance(counter, Number) or not counter.symbol.startswith((FIRST_ROUND, LATER_ROUND)):
+        return None
+    if counter.symbol.split(":", 2)[2] != text:
+        return None
+    is_first = counter.symbol.startswith(FIRST_ROUND)
+    if isinstance(op, (ast.Eq, ast.NotEq)):
+        return is_first is isinstance(op, ast.Eq)
+    return compare_order(op, 0 if is_first else 1, 0)
 
 
 def _is_configured_device(interp: Interpreter, value: Value) -> bool:

@@ -14,7 +14,18 @@ from devfix.analysis.domain.objects import Mapping as MappingObject
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.stability import brings_nothing_new, widen
 from devfix.analysis.domain.state import State
-from devfix.analysis.domain.values import Const, Pointer, TupleValue, Union, Value, alternatives, join
+from devfix.analysis.domain.values import (
+    FIRST_ROUND,
+    LATER_ROUND,
+    Const,
+    Number,
+    Pointer,
+    TupleValue,
+    Union,
+    Value,
+    alternatives,
+    join,
+)
 from devfix.analysis.observations.execution import LoopLeft
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.node_caches import node_cache
@@ -49,10 +60,10 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
             elements = _separate_modules(interp, representative)
         if representative is not None and not elements:
             made = _objects_in(interp, representative, start)
-            iterate = partial(_iterate, interp, stmt, representative, loop, made)
-            opening = _opening(stmt, representative)
-            first = iterate if opening is None else partial(_iterate, interp, stmt, opening, loop, made)
-            _repeat(interp, stmt, loop, iterate, first)
+            first, later = _opening(stmt, representative) or (None, representative)
+            iterate = partial(_iterate, interp, stmt, later, loop, made)
+            opening = iterate if first is None else partial(_iterate, interp, stmt, first, loop, made)
+            _repeat(interp, stmt, loop, iterate, opening)
         for value in elements:
             if interp.alive:
                 _iterate(interp, stmt, value, loop)
@@ -129,10 +140,10 @@ def _iterate(
     return True
 
 
-def _opening(stmt: ast.For | ast.AsyncFor, representative: Value) -> Value | None:
-    """Return the element of the first round, if the body asks whether it is the first: ``if i == 0``."""
+def _opening(stmt: ast.For | ast.AsyncFor, representative: Value) -> tuple[Value, Value] | None:
+    """Return the element of the first round, and that of later ones, if the body asks which it is: ``if i == 0``."""
     match stmt:
-        case ast.For(target=ast.Name(id=counter), iter=ast.Call(func=ast.Name(id="range"), args=args)):
+        case ast.For(target=ast.Name(id=counter), iter=ast.Call(func=ast.Name(id="range"), args=args)) if len(args) < 3:
             start = args[0] if len(args) > 1 else None
         case ast.For(
             target=ast.Tuple(elts=[ast.Name(id=counter), _]),
@@ -141,27 +152,31 @@ def _opening(stmt: ast.For | ast.AsyncFor, representative: Value) -> Value | Non
             start = next((each.value for each in given), args[1] if len(args) > 1 else None)
         case _:
             return None
-    number = 0 if start is None else start.value if isinstance(start, ast.Constant) else None
-    if not isinstance(number, int) or not _asks_whether(stmt, counter, number):
+    text = (
+        "0" if start is None else text_of(start) if isinstance(start, (ast.Constant, ast.Name, ast.Attribute)) else ""
+    )
+    if not text or not _asks_whether(stmt, counter, text):
         return None
+    first: Value = Const(int(text)) if text.isdecimal() else Number(f"{FIRST_ROUND}{stmt.lineno}:{text}")
+    later = Number(f"{LATER_ROUND}{stmt.lineno}:{text}")
     if isinstance(stmt.target, ast.Name):
-        return Const(number)
+        return first, later
     if isinstance(representative, TupleValue) and len(representative.items) == 2:
-        return TupleValue((Const(number), representative.items[1]))
+        return TupleValue((first, representative.items[1])), TupleValue((later, representative.items[1]))
     return None
 
 
 @node_cache(4096)
-def _asks_whether(stmt: ast.For, counter: str, number: int) -> bool:
-    """Return whether the body of a loop compares its counter to a number."""
+def _asks_whether(stmt: ast.For, counter: str, start: str) -> bool:
+    """Return whether the body of a loop compares its counter to its start."""
     for node in (node for inner in stmt.body for node in walk(inner)):
         match node:
-            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant(value=value)]):
-                if name == counter and value == number and type(value) is int:
+            case ast.Compare(left=ast.Name(id=name), comparators=[other]):
+                if name == counter and text_of(other) == start:
                     return True
             case ast.If(test=test) | ast.IfExp(test=test):
                 plain = test.operand if isinstance(test, ast.UnaryOp) else test
-                if number == 0 and isinstance(plain, ast.Name) and plain.id == counter:
+                if start == "0" and isinstance(plain, ast.Name) and plain.id == counter:
                     return True
     return False
 

@@ -95,6 +95,7 @@ LIBRARIES = {
             "T.warp_affine(there, there, (8, 8))",
             "kornia.enhance.normalize(there, here, here)",
             "kornia.filters.filter2d(there, here) + there",
+            "nn.Sequential(kornia.augmentation.CenterCrop(3))(there) + there",
             "kornia.utils.create_meshgrid(3, 3, device='cuda') + there",
         ],
     ),

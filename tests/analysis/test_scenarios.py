@@ -58,6 +58,12 @@ CALLS = [
     pytest.param("with torch.cuda.device(0):\n    f()", False, id="for-a-block"),
     pytest.param("with torch.cuda.device(-1):\n    f()", True, id="for-a-block-none"),
     pytest.param("with torch.cuda.device(f()):\n    f()", True, id="for-a-block-any"),
+    pytest.param("index = faiss.index_cpu_to_gpu(faiss.StandardGpuResources(), 0, f())", False, id="another-library"),
+    pytest.param(
+        "name = tf.test.gpu_device_name()\nif name == '/device:GPU:0':\n    f()\nelse:\n    raise SystemError",
+        False,
+        id="asked",
+    ),
     pytest.param("if f():\n    torch.cuda.set_device(0)", True, id="under-a-test"),
     pytest.param("torch.cuda.set_device(0) if f() else None", True, id="in-an-expression"),
     pytest.param("f() and torch.cuda.set_device(0)", True, id="in-a-conjunction"),
@@ -74,7 +80,8 @@ CALLS = [
 
 @pytest.mark.parametrize(("line", "goes_on"), CALLS)
 def test_a_call_that_needs_an_accelerator_ends_the_program_without_one(analyse, line, goes_on):
-    text = f"import argparse\nimport contextlib\n{CHOICE}{line}\ntorch.ones(3).cuda()"
+    imports = "import argparse\nimport contextlib\nimport faiss\nimport tensorflow as tf\n"
+    text = f"{imports}{CHOICE}{line}\ntorch.ones(3).cuda()"
     assert on_accelerator(analyse(text).no_accelerator) == goes_on
 
 

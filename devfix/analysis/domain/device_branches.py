@@ -11,7 +11,7 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of
 
-__all__ = ["branch_of_accelerator", "does_without_accelerator"]
+__all__ = ["branch_of_accelerator", "calls_cuda", "does_without_accelerator"]
 
 
 # What a move raises where there is no accelerator, and what catches that
@@ -58,10 +58,10 @@ def does_without_accelerator(stmt: ast.Try, handler: ast.ExceptHandler) -> bool:
         return False
     bound = {node.id for node in _nodes(stmt.body, ast.Name) if isinstance(node.ctx, ast.Store)}
     again = {node.id for node in _nodes(handler.body, ast.Name) if isinstance(node.ctx, ast.Store)}
-    return not bound.isdisjoint(again) and _calls_cuda(stmt.body) and not _calls_cuda(handler.body)
+    return not bound.isdisjoint(again) and calls_cuda(stmt.body) and not calls_cuda(handler.body)
 
 
-def _calls_cuda(block: Sequence[ast.stmt]) -> bool:
+def calls_cuda(block: Sequence[ast.stmt]) -> bool:
     """Return whether something is called that is named after the accelerator, or is given its name."""
     for call in _nodes(block, ast.Call):
         texts = [each.value for each in call.args if isinstance(each, ast.Constant) and isinstance(each.value, str)]

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from devfix.analysis import Observations
+from devfix.analysis.domain.device_branches import calls_cuda
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
@@ -69,7 +70,7 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     candidates = [
         candidate
         for candidate in _move_candidates(observations, mismatch, root)
-        if not inside_module(candidate.call_frame)
+        if not inside_module(candidate.call_frame) and not _is_beside_a_move(candidate)
     ]
     ranked = sorted(enumerate(candidates), key=lambda pair: (*_rank(observations, mismatch, root, pair[1]), pair[0]))
     edits: dict[Edit, _MoveCandidate] = {}
@@ -94,6 +95,18 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     if best is None or best.is_parameter or isinstance(best.statement, (ast.If, ast.Try)):
         return MovePlan(name, root.allocated_at.call_frame, root.allocated_at.node, fixes)
     return MovePlan(name, best.call_frame, best.value or best.statement, fixes)
+
+
+def _is_beside_a_move(candidate: _MoveCandidate) -> bool:
+    """Return whether the other branch moves to the accelerator: there, the program chooses the CPU."""
+    inner: ast.AST = candidate.statement
+    for parent in candidate.call_frame.tree.ancestors(inner):
+        if isinstance(parent, ast.If) and parent.orelse and inner is not parent.test:
+            own, other = (parent.body, parent.orelse) if inner in parent.body else (parent.orelse, parent.body)
+            if calls_cuda(other) and not calls_cuda(own):
+                return True
+        inner = parent
+    return False
 
 
 def _last_line(edit: Edit) -> str:

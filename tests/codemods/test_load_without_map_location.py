@@ -282,3 +282,25 @@ model.load_state_dict(torch.load("weights.pt"))
 """
 
     assert "map_location=accelerator" not in repair(CODE, program)
+
+
+@pytest.mark.parametrize(
+    ("device", "target"),
+    [
+        ("torch.cuda.current_device()", "torch.device(device)"),
+        ("torch.ones(3).cuda().get_device()", "torch.device(device)"),
+        ('torch.device("cuda")', "device"),
+    ],
+)
+def test_the_number_of_an_accelerator_is_made_a_device(repair, device, target):
+    """``torch.load`` calls what is neither a string nor a device."""
+    program = f"""\
+import torch
+from torch import nn
+
+device = {device}
+model = nn.Linear(4, 2).to(device)
+state = torch.load("m.pt")
+print(model(state["x"]))
+"""
+    assert f"map_location={target})" in repair(CODE, program)

@@ -124,7 +124,8 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
         if _has_sequence(interp, node.op, left, right):
             return numpy_.operator_result(left, right, node) or UNKNOWN
         strict = isinstance(node.op, ast.MatMult)
-        return _combine(interp, node, left, right, node.left, node.right, strict, in_place)
+        combined = _combine(interp, node, left, right, node.left, node.right, strict, in_place)
+        return join((combined, Number())) if _may_be_number(left) and _may_be_number(right) else combined
     if isinstance(node.op, ast.Add):
         concatenated = _concatenate(interp, left, right, node)
         if concatenated is not None:
@@ -139,6 +140,10 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
+
+
+def _may_be_number(value: Value) -> bool:
+    return any(isinstance(option, (Const, Number)) for option in alternatives(value))
 
 
 def _moved(interp: Interpreter, value: Value, node: ast.expr, other: Value) -> Value:

@@ -26,6 +26,7 @@ from devfix.fixes.move_style import Move
 from devfix.fixes.statement_range import StatementRange
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 from devfix.syntax.bindings import assigned_names, blocks
+from devfix.syntax.tree import SourceTree
 
 __all__ = ["MovePlan", "plan_move"]
 
@@ -63,6 +64,9 @@ class MovePlan:
 
 def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootModule) -> MovePlan:
     """Return the planned move of a root module; its ``fixes`` are empty if no device expression is in scope."""
+    made = root.allocated_at
+    if _is_beside_a_move(made.tree, made.stmt):
+        return MovePlan(ast.unparse(made.node)[:60], made.call_frame, made.node, ())
     if is_configured(root):
         fix = configured_move(mismatch, root)
         name = configured_name(mismatch, root)
@@ -70,7 +74,7 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     candidates = [
         candidate
         for candidate in _move_candidates(observations, mismatch, root)
-        if not inside_module(candidate.call_frame) and not _is_beside_a_move(candidate)
+        if not inside_module(candidate.call_frame)
     ]
     ranked = sorted(enumerate(candidates), key=lambda pair: (*_rank(observations, mismatch, root, pair[1]), pair[0]))
     edits: dict[Edit, _MoveCandidate] = {}
@@ -97,10 +101,10 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     return MovePlan(name, best.call_frame, best.value or best.statement, fixes)
 
 
-def _is_beside_a_move(candidate: _MoveCandidate) -> bool:
+def _is_beside_a_move(tree: SourceTree, statement: ast.stmt) -> bool:
     """Return whether the other branch moves to the accelerator: there, the program chooses the CPU."""
-    inner: ast.AST = candidate.statement
-    for parent in candidate.call_frame.tree.ancestors(inner):
+    inner: ast.AST = statement
+    for parent in tree.ancestors(statement):
         if isinstance(parent, ast.If) and parent.orelse and inner is not parent.test:
             own, other = (parent.body, parent.orelse) if inner in parent.body else (parent.orelse, parent.body)
             if calls_cuda(other) and not calls_cuda(own):

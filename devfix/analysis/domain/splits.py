@@ -72,14 +72,17 @@ def _carried(one: State, two: State, split: Split) -> Iterator[tuple[str, Split]
     for key in one.splits.keys() | two.splits.keys():
         if one.splits.get(key) is two.splits.get(key):
             continue
+        earlier = [each for state in (one, two) for each, _ in state.splits.get(key, ())]
         found: dict[tuple[int, str], _Sides] = {}
-        for name, (mine, theirs, both) in names.items():
+        for name in sorted({name for each in earlier for name in each.names.keys() & names.keys()}):
+            mine, theirs, both = names[name]
             known = [_known_values(state, key, name, value) for state, value in ((one, mine), (two, theirs))]
             sides = _sides(known)
             if sides is not None:
                 found[name] = join(sides[0]), join(sides[1]), both
         objects: dict[int, tuple[HeapObject, HeapObject, HeapObject]] = {}
-        for identifier, (ours, others, joined) in split.objects.items():
+        for identifier in {identifier for each in earlier for identifier in each.objects.keys() & split.objects.keys()}:
+            ours, others, joined = split.objects[identifier]
             versions = [_known_objects(state, key, identifier, obj) for state, obj in ((one, ours), (two, others))]
             parts = _sides(versions)
             if parts is not None:

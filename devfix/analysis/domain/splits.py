@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from devfix.analysis.domain.objects import join_objects
 from devfix.analysis.domain.records import dataclass, replace
@@ -76,14 +76,15 @@ def _carried(one: State, two: State, split: Split) -> Iterator[tuple[str, Split]
         found: dict[tuple[int, str], _Sides] = {}
         for name in sorted({name for each in earlier for name in each.names.keys() & names.keys()}):
             mine, theirs, both = names[name]
-            known = [_known_values(state, key, name, value) for state, value in ((one, mine), (two, theirs))]
+            known = [_known(state, key, "names", name, value) for state, value in ((one, mine), (two, theirs))]
             sides = _sides(known)
             if sides is not None:
                 found[name] = join(sides[0]), join(sides[1]), both
         objects: dict[int, tuple[HeapObject, HeapObject, HeapObject]] = {}
         for identifier in {identifier for each in earlier for identifier in each.objects.keys() & split.objects.keys()}:
             ours, others, joined = split.objects[identifier]
-            versions = [_known_objects(state, key, identifier, obj) for state, obj in ((one, ours), (two, others))]
+            pairs = ((one, ours), (two, others))
+            versions = [_known(state, key, "objects", identifier, obj) for state, obj in pairs]
             parts = _sides(versions)
             if parts is not None:
                 objects[identifier] = reduce(join_objects, parts[0]), reduce(join_objects, parts[1]), joined
@@ -100,32 +101,19 @@ def _sides(known: list[tuple[Any, Any]]) -> tuple[list[Any], list[Any]] | None:
     return (held, failed) if held and failed else None
 
 
-def _known_values(
-    state: State, key: str, name: tuple[int, str], value: Value | None
-) -> tuple[Value | None, Value | None]:
-    """Return what a name is where a condition holds, and where it does not; ``None`` where it has no value."""
+def _known(state: State, key: str, kind: Literal["names", "objects"], item: Any, present: Any) -> tuple[Any, Any]:
+    """Return what a name or an object is where a condition holds, and where it does not.
+
+    ``None`` where it has no value; ``present`` for both where the joins of the path do not tell.
+    """
     holds = state.assumptions.get(key)
     if holds is not None:
-        return (value, None) if holds else (None, value)
+        return (present, None) if holds else (None, present)
     for split, first_holds in reversed(state.splits.get(key, ())):
-        sides = split.names.get(name)
-        if sides is not None and sides[2] is value and sides[0] is not None and sides[1] is not None:
+        sides = getattr(split, kind).get(item)
+        if sides is not None and sides[2] is present and sides[0] is not None and sides[1] is not None:
             return (sides[0], sides[1]) if first_holds else (sides[1], sides[0])
-    return value, value
-
-
-def _known_objects(
-    state: State, key: str, identifier: int, obj: HeapObject
-) -> tuple[HeapObject | None, HeapObject | None]:
-    """Return what an object is where a condition holds, and where it does not; ``None`` where there is none."""
-    holds = state.assumptions.get(key)
-    if holds is not None:
-        return (obj, None) if holds else (None, obj)
-    for split, first_holds in reversed(state.splits.get(key, ())):
-        versions = split.objects.get(identifier)
-        if versions is not None and versions[2] is obj:
-            return (versions[0], versions[1]) if first_holds else (versions[1], versions[0])
-    return obj, obj
+    return present, present
 
 
 def take_side(state: State, key: str, holds: bool) -> None:

@@ -54,8 +54,8 @@ def _names_index(node: ast.expr) -> bool:
             return not _WORDS_OF_INDICES.isdisjoint(re.findall(r"[a-z]+", name.lower()))
         case ast.Subscript(value=value):
             return _names_index(value)
-        case ast.Call(func=ast.Attribute(attr=method)):
-            return method in ("current_device", "get_device")  # these return numbers
+        case ast.Call(func=ast.Attribute(attr="current_device")):
+            return True  # https://docs.pytorch.org/docs/stable/generated/torch.cuda.current_device.html
     return False
 
 

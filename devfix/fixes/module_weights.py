@@ -6,6 +6,7 @@ from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import ACCELERATOR, Device, Pointer, Tensor, Value, alternatives
+from devfix.analysis.torch.module_tree import is_loss
 
 __all__ = ["has_parameters", "has_weights_on_accelerator", "weight_devices"]
 
@@ -41,7 +42,7 @@ def has_parameters(state: State, module: Pointer, seen: frozenset[int] = frozens
     if obj is None or module.id in seen:
         return False
     if obj.weights and obj.cls is None:
-        return True
+        return not is_loss(obj)
     known = seen | {module.id}
     return any(  # of an attribute that may be ``None``, or one of several modules, each must have some
         all(

@@ -210,3 +210,30 @@ def test_an_attribute_that_may_have_been_loaded_is_moved_item_by_item(met):
 
     assert met(program) == []
     assert len(met(program.replace(".to(value.device)", ""))) == 1
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        pytest.param("moved", [], id="entries-of-a-batch"),
+        pytest.param('{"box": moved["box"], "sizes": torch.ones(4)}', ["net(there, entries)"], id="made-on-the-cpu"),
+    ],
+)
+def test_entries_that_a_program_leaves_in_a_batch_are_nothing_that_unknown_code_must_use(met, entries, expected):
+    program = f"""
+from library import Detector
+
+class Data(Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, i):
+        return {{"box": torch.rand(4), "sizes": torch.rand(2)}}
+
+net = Detector().cuda()
+there = torch.ones(4).cuda()
+for moved in DataLoader(Data(), batch_size=2):
+    moved["box"] = moved["box"].cuda()
+    entries = {entries}
+    net(there, entries)
+"""
+    assert met(program) == expected

@@ -267,3 +267,26 @@ for epoch in range(3):
     optimizer.step()
 """
     assert analyse(program).hazards == []
+
+
+@pytest.mark.parametrize(
+    ("part", "count"),
+    [
+        pytest.param("nn.CrossEntropyLoss(weight=torch.ones(3))", 0, id="loss"),
+        pytest.param("nn.Linear(3, 3)", 1, id="layer"),
+    ],
+)
+def test_class_weights_of_a_loss_are_no_parameters_that_the_optimizer_lacks(analyse, part, count):
+    program = f"""
+class Learner(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.optimizer = torch.optim.SGD(list(self.parameters()), lr=0.1)
+        self.last = {part}
+
+learner = Learner()
+learner.layer(torch.ones(2, 3)).sum().backward()
+learner.optimizer.step()
+"""
+    assert len(analyse(program).hazards) == count

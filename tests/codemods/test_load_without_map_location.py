@@ -288,7 +288,6 @@ model.load_state_dict(torch.load("weights.pt"))
     ("device", "target"),
     [
         ("torch.cuda.current_device()", "torch.device(device)"),
-        ("torch.ones(3).cuda().get_device()", "torch.device(device)"),
         ('torch.device("cuda")', "device"),
     ],
 )

@@ -44,6 +44,7 @@ torch.ones(3).cuda() + torch.ones(3)
         ("module = Wrapped(Wrapped(net))", {CPU}, True, False),
         ("module = Wrapped(); module.part = module", set(), False, False),
         ("module = nn.ReLU().cuda()", set(), False, False),
+        ("module = nn.CrossEntropyLoss(weight=torch.ones(3)).cuda()", {ACCELERATOR}, False, False),
         ("module = Wrapped(); module.scale = nn.Parameter(torch.ones(3))", {CPU}, True, False),
     ],
 )

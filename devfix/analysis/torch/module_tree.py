@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
 from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Unknown, alternatives
+from devfix.models.index import lookup
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPUTED",
     "assume_module",
+    "is_loss",
     "may_hold_state",
     "named_children",
     "named_modules",
@@ -106,6 +108,12 @@ def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:
     part = interp.new(child)
     interp.now.set_field(pointer, name, part)
     return part
+
+
+def is_loss(module: Module) -> bool:
+    """Return whether a module is a loss of a library: its class weights are a buffer, and no parameters."""
+    model = lookup(module.name) if module.cls is None else None
+    return model is not None and model.kind == "class" and model.root == "Loss"
 
 
 def weights_device(interp: Interpreter, pointer: Pointer) -> Device:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
+from devfix.analysis.domain.objects import Mapping, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -217,12 +218,13 @@ def call_leaf(
     bound = bind(called.signatures, args, keywords, node, (pointer, node.func)) if called is not None else None
     if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
         return UNKNOWN  # the call does not fit the signature, so another module is called here
+    opaque = obj.is_opaque
     operands = [
         operand
         for value, argument in _compared(bound, node, args, keywords)
-        for operand in tensors_in(interp, value, argument)
+        for each in (_entries_meant(interp, value) if opaque else (value,))
+        for operand in tensors_in(interp, each, argument)
     ]
-    opaque = obj.is_opaque
     if opaque:
         operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
@@ -244,6 +246,27 @@ def _compared(
     texts = texts[: len(args)] + ["…"] * (len(args) - len(texts))
     others = {name: value for name, value in keywords.items() if not _names_length(name)}
     return [*zip(args, texts, strict=False), *((value, named.get(name, name)) for name, value in others.items())]
+
+
+def _entries_meant(interp: Interpreter, value: Value) -> Sequence[Value]:
+    """Return the entries of a dictionary, without those of a batch that the program leaves where it moves others.
+
+    Code that cannot be read need not use them.
+    """
+    entries = object_at(interp, value, Mapping)
+    if entries is None:
+        return (value,)
+    is_moved = any(
+        isinstance(option, Tensor) and option.device == ACCELERATOR
+        for item in entries.contents
+        for option in alternatives(item)
+    )
+    return [item for item in entries.contents if not _is_of_batch(item)] if is_moved else (value,)
+
+
+def _is_of_batch(value: Value) -> bool:
+    options = [option for option in alternatives(value) if isinstance(option, Tensor) and option.device == CPU]
+    return bool(options) and all(origin.kind == "batch" for option in options for origin in option.origins)
 
 
 def _is_whole_batch(value: Value) -> bool:

@@ -261,7 +261,8 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """Record that a submodule is replaced or added, for each optimizer over the parent."""
-    new = {inner.id for _, inner, _ in module_tree.weighted_modules(interp, part)}
+    parts = module_tree.weighted_modules(interp, part)
+    new = {inner.id for _, inner, module in parts if not module_tree.is_loss(module)}
     replaced = {option.id for option in alternatives(old) if isinstance(option, Pointer)} if old is not None else set()
     unknown = object_at(interp, part, Opaque)
     is_guess = unknown is not None and not unknown.name and not _is_any_module(interp, replaced)

@@ -119,3 +119,28 @@ def test_a_device_that_may_be_none_or_must_not_be_one_is_left_out(parameter, opt
     _, fixes = fixes_in(text)
 
     assert all("if device is None" not in edited(text, fix.edits) for fix in fixes)
+
+
+@pytest.mark.parametrize(
+    ("expression", "moved"),
+    [
+        pytest.param("masks * gamma * x", "masks.to(x.device) * gamma * x", id="number"),
+        pytest.param("x - (1 - masks) * 0.9", "x - (1 - masks.to(x.device)) * 0.9", id="literals"),
+        pytest.param("masks * steps * x", None, id="another-tensor"),
+    ],
+)
+def test_of_arithmetic_with_numbers_the_tensor_is_moved(expression, moved):
+    text = f"""{IMPORTS}
+gamma = 0.9
+
+def sample():
+    return [torch.Tensor([1.0]) for _ in range(3)]
+
+def loss(x, masks):
+    masks, steps = torch.stack(masks), torch.arange(3)
+    return {expression}
+
+loss(nn.Linear(4, 1, device="cuda")(torch.ones(3, 4, device="cuda")), sample())
+"""
+    _, fixes = fixes_in(text)
+    assert [edited(text, fix.edits) for fix in fixes] == ([text.replace(expression, moved)] if moved else [])

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
+from devfix.analysis.domain.values import Const, Number
 from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.scopes import value_of
 from devfix.fixes.index_moves import index_on_cpu
 from devfix.fixes.insertion_point import headers, inside_module
 from devfix.fixes.modules.loss_weights import is_loss_weight
@@ -276,16 +278,35 @@ def _at_uses(observations: Observations, creation: TensorCreation) -> list[Edit]
 
 
 def _operand_node(point: ProgramPoint, text: str) -> ast.expr | None:
-    """Return the operand's expression if it is read (not the target of ``+=``)."""
+    """Return the operand's expression if it is read (not the target of ``+=``); of arithmetic, its only tensor."""
     for node in ast.walk(point.node):
-        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript, ast.Call)) and ast.unparse(node) == text:
-            is_read = isinstance(getattr(node, "ctx", None), (ast.Load, type(None)))
-            if is_read and node in point.tree.parents and not isinstance(point.tree.parents[node], ast.AugAssign):
-                return node
-            if is_read and isinstance(point.tree.parents.get(node), ast.AugAssign):
-                augmented = point.tree.parents[node]
-                return node if getattr(augmented, "value", None) is node else None
+        if not isinstance(node, _OPERANDS) or ast.unparse(node) != text:
+            continue
+        read = _only_tensor(point, node)
+        if read is None or not isinstance(getattr(read, "ctx", None), (ast.Load, type(None))):
+            continue
+        if read in point.tree.parents and not isinstance(point.tree.parents[read], ast.AugAssign):
+            return read
+        if isinstance(point.tree.parents.get(read), ast.AugAssign):
+            augmented = point.tree.parents[read]
+            return read if getattr(augmented, "value", None) is read else None
     return None
+
+
+_OPERANDS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)
+
+
+def _only_tensor(point: ProgramPoint, node: ast.expr) -> ast.expr | None:
+    """Return the tensor of arithmetic with numbers, ``masks`` of ``masks * gamma``; ``None`` if there are several."""
+    if not isinstance(node, ast.BinOp):
+        return node
+    tensors = [side for side in (node.left, node.right) if not _is_number(point, side)]
+    return _only_tensor(point, tensors[0]) if len(tensors) == 1 else None
+
+
+def _is_number(point: ProgramPoint, node: ast.expr) -> bool:
+    value = Const(node.value) if isinstance(node, ast.Constant) else value_of(point, point.call_frame, node)
+    return isinstance(value, Number) or (isinstance(value, Const) and isinstance(value.value, (int, float)))
 
 
 _PLANS = (

@@ -79,7 +79,7 @@ RESULT_WORDS = {
 
 #: What may stand in the brackets of ``Fresh`` and ``Device`` instead of a parameter.
 PLACES = ("cpu", "accelerator", "default")
-_PLACES = {"Fresh": PLACES, "Device": ("accelerator",)}
+_PLACES_BY_WORD = {"Fresh": PLACES, "Device": ("accelerator",)}
 
 
 class BadSignature(ValueError):
@@ -217,7 +217,7 @@ def _check_result(word: Word, signature: Signature) -> None:
         raise BadSignature("`Calls` names the parameter that is called, and those that are passed to it")
     elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Device", "Fresh", "Integral", "Module"):
         for name in (argument.name for argument in word.arguments):
-            if signature.parameter(name) is None and name not in _PLACES.get(word.name, ()):
+            if signature.parameter(name) is None and name not in _PLACES_BY_WORD.get(word.name, ()):
                 raise BadSignature(f"`{word}` names no parameter of the function")
 
 

@@ -35,7 +35,6 @@ def _moves(observations: Observations, scenario: Observations, named: Collection
 
 def comes_first(one: ProgramPoint, two: ProgramPoint) -> bool:
     """Return whether a run that comes to a program point has always been at another one before."""
-    inner = one.call_stack
     for depth, (frame, other) in enumerate(zip(one.call_stack, two.call_stack, strict=False)):
         if frame.stmt is not other.stmt:
             inner = one.call_stack[depth + 1 :]

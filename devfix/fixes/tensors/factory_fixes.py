@@ -13,7 +13,7 @@ from devfix.analysis.domain.values import Const, Number
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import value_of
 from devfix.fixes.index_moves import index_on_cpu
-from devfix.fixes.insertion_point import headers, inside_module
+from devfix.fixes.insertion_point import headers, inside_module, read_expression
 from devfix.fixes.modules.loss_weights import is_loss_weight
 from devfix.fixes.modules.parameter_copies import create_like_parameter
 from devfix.fixes.tensors.companions import move_beside_companion
@@ -279,18 +279,9 @@ def _at_uses(observations: Observations, creation: TensorCreation) -> list[Edit]
 
 def _operand_node(point: ProgramPoint, text: str) -> ast.expr | None:
     """Return the operand's expression if it is read (not the target of ``+=``); of arithmetic, its only tensor."""
-    for node in ast.walk(point.node):
-        if not isinstance(node, _OPERANDS) or ast.unparse(node) != text:
-            continue
-        read = _only_tensor(point, node)
-        if read is None or not isinstance(getattr(read, "ctx", None), (ast.Load, type(None))):
-            continue
-        if read in point.tree.parents and not isinstance(point.tree.parents[read], ast.AugAssign):
-            return read
-        if isinstance(point.tree.parents.get(read), ast.AugAssign):
-            augmented = point.tree.parents[read]
-            return read if getattr(augmented, "value", None) is read else None
-    return None
+    node = read_expression(point.node, text)
+    tensor = _only_tensor(point, node) if isinstance(node, _OPERANDS) else None
+    return tensor if tensor in point.tree.parents else None
 
 
 _OPERANDS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)

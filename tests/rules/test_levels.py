@@ -32,6 +32,17 @@ def severities(tmp_path, monkeypatch):
     return scan
 
 
+@pytest.fixture
+def findings_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def scan(text):
+        settings = Settings(root=".", severity=Severity.LATENT)
+        return scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+
+    return scan
+
+
 @pytest.mark.parametrize(
     ("true", "level"),
     [
@@ -133,11 +144,8 @@ model(x)
         ),
     ],
 )
-def test_errors_of_a_program_on_one_of_several_paths_are_latent(tmp_path, monkeypatch, moves, level):
-    monkeypatch.chdir(tmp_path)
-    text = IN_PROGRAM.format(moves=moves)
-    settings = Settings(root=".", severity=Severity.LATENT)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+def test_errors_of_a_program_on_one_of_several_paths_are_latent(findings_in, moves, level):
+    found = findings_in(IN_PROGRAM.format(moves=moves))
 
     assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
     assert all(finding.fixes for finding in found)
@@ -165,11 +173,8 @@ second(x)
         pytest.param("if choose():\n    x = x.to('cuda:1')", Severity.LATENT, id="some-path"),
     ],
 )
-def test_errors_on_two_accelerators_have_levels_too(tmp_path, monkeypatch, moves, level):
-    monkeypatch.chdir(tmp_path)
-    settings = Settings(root=".", severity=Severity.LATENT)
-    text = ON_TWO.format(moves=moves)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+def test_errors_on_two_accelerators_have_levels_too(findings_in, moves, level):
+    found = findings_in(ON_TWO.format(moves=moves))
 
     assert [(finding.code, finding.severity) for finding in found] == [("DEV502", level)]
 
@@ -182,8 +187,7 @@ def test_errors_on_two_accelerators_have_levels_too(tmp_path, monkeypatch, moves
         pytest.param("timm.create_model('a').cuda().forward_features(x)", Severity.ERROR, id="known-library"),
     ],
 )
-def test_a_method_of_an_object_of_an_unknown_class_may_move_what_it_gets(tmp_path, monkeypatch, call, level):
-    monkeypatch.chdir(tmp_path)
+def test_a_method_of_an_object_of_an_unknown_class_may_move_what_it_gets(findings_in, call, level):
     text = f"""\
 import json
 import timm
@@ -194,8 +198,7 @@ classes = {{each.name: each for each in json.load(open("classes.json"))}}
 made = classes["model"]().to("cuda").eval()
 {call}
 """
-    settings = Settings(root=".", severity=Severity.LATENT)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+    found = findings_in(text)
 
     assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
 
@@ -226,11 +229,8 @@ normalize(torch.ones(2, 3, 4, 4).cuda())
         pytest.param("x.size(0) == 3", "else:", Severity.ERROR, id="a-size"),
     ],
 )
-def test_tensors_that_their_dimensions_tell_apart_are_latent(tmp_path, monkeypatch, test, rest, level):
-    monkeypatch.chdir(tmp_path)
-    text = BY_RANK.format(test=test, rest=rest)
-    settings = Settings(root=".", severity=Severity.LATENT)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+def test_tensors_that_their_dimensions_tell_apart_are_latent(findings_in, test, rest, level):
+    found = findings_in(BY_RANK.format(test=test, rest=rest))
 
     assert {(finding.code, finding.severity) for finding in found} == {("DEV102", level)}
 
@@ -259,11 +259,8 @@ model(INPUT)
         pytest.param("pick(x, x.cuda())", Severity.LATENT, id="it-may-not-be-either"),
     ],
 )
-def test_a_module_whose_input_may_be_on_the_cpu_is_latent(tmp_path, monkeypatch, given, level):
-    monkeypatch.chdir(tmp_path)
-    text = EITHER.replace("INPUT", given)
-    settings = Settings(root=".", severity=Severity.LATENT)
-    found = scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
+def test_a_module_whose_input_may_be_on_the_cpu_is_latent(findings_in, given, level):
+    found = findings_in(EITHER.replace("INPUT", given))
 
     assert {finding.severity for finding in found if finding.code == "DEV204"} == {level}
 

@@ -73,7 +73,7 @@ _MESSAGES = {
     "eager-state": "`{name}` allocates its state on construction, before the parameters are moved to the accelerator",
     "fused": "a fused or capturable `{name}` is constructed before its parameters are moved to the accelerator",
     "state-loaded": "the state of `{name}` is loaded before the parameters are moved, so it stays on the CPU",
-    "replaced": "`{name}` is constructed before a submodule is replaced, so the new parameters are never trained",
+    "replaced": "`{name}` is constructed before a submodule is added or replaced: the new parameters are never trained",
     "copied": "`{name}` holds copies of parameters made before the parameters are moved to the accelerator",
     "harmless": "`{name}` is constructed before the model is moved; it works, but PyTorch recommends to move first",
 }
@@ -123,7 +123,7 @@ _SKIPPING = (ast.If, ast.Try, ast.For, ast.AsyncFor, ast.While)  # their bodies 
 def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
     fixes, reason = _fixes(observations, hazard)
     severity = Severity.ADVICE if hazard.kind == "harmless" else Severity.ERROR
-    late = "a submodule is replaced here" if hazard.kind == "replaced" else "the parameters are moved here"
+    late = "a submodule is added or replaced here" if hazard.kind == "replaced" else "the parameters are moved here"
     return Finding(
         RULE.code,
         RULE.name,

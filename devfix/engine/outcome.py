@@ -144,7 +144,7 @@ class Resolutions:
             asked = rule is not None and (rule.default or settings.asks_for(rule.code))
             return rule is not None and asked and settings.enabled(rule.code, "")
 
-        hint = "what lies behind that point was not looked at"
+        hint = "what comes after that point was not analysed"
         notes = [note for file in self.space.given.values() for note in file.notes]
         notes += [Problem(path, "followed only in part, for its size", hint=hint) for path in self.partly]
         for path, known in sorted(self.comments.items()):

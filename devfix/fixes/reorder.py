@@ -170,7 +170,7 @@ def dependents(
         changes = touches(clashes, moved.reads)
         if statement is block[last]:
             if needs or changes:
-                return [], f"{shown(tree, statement)} uses what would have to move behind it"
+                return [], f"{shown(tree, statement)} uses what would have to move after it"
         elif needs or changes:
             moving.append(statement)
             moved.add(here)

@@ -58,7 +58,7 @@ def _reordered(
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
         return None, reason
-    title = f"build it behind {shown(tree, block[last])}"
+    title = f"construct it after {shown(tree, block[last])}"
     if any(hasattr(statement, "body") for statement in moving) and independent(tree, block, first, last, shared):
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
         title = f"move {shown(tree, block[last])} ahead of it"

@@ -15,7 +15,7 @@ _TYPE_TESTS = frozenset({"isinstance", "is_tensor", "hasattr"})
 
 @dataclass(frozen=True)
 class Flag:
-    """The test whose outcome a name keeps; it is outdated if what it reads is bound again behind it."""
+    """The test whose outcome a name keeps; it is outdated if what it reads is bound again after it."""
 
     test: ast.expr
     is_outdated: bool = False
@@ -56,6 +56,6 @@ def _is_type_test(node: ast.expr) -> bool:
 
 
 def _is_outdated(test: ast.expr, bound: dict[str, list[int]]) -> bool:
-    """Return whether a name in a test is bound again behind it."""
+    """Return whether a name in a test is bound again after it."""
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     return any(line > test.lineno for name in names for line in bound.get(name, ()))

@@ -54,7 +54,7 @@ def test_an_optimizer_is_built_after_the_move(listing):
     fix, reason = built_behind(observations, hazard.built, hazard.late)
 
     assert edited(before, fix.edits) == after
-    assert (fix.title, reason) == ("build it behind `net.cuda()`", "")
+    assert (fix.title, reason) == ("construct it after `net.cuda()`", "")
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tarfile
-from io import BytesIO
 from pathlib import Path
 
 __all__ = ["FOLDER", "git_directory", "unpack"]
@@ -39,13 +37,13 @@ def unpack(repository: str, commit: str, folder: Path) -> None:
         RuntimeError: if the commit cannot be read.
 
     """
-    git = ["git", f"--git-dir={git_directory(repository)}"]
+    git = ["git", f"--git-dir={git_directory(repository).resolve()}"]
     named = subprocess.run([*git, "ls-tree", "-r", "--name-only", commit], capture_output=True, text=True, check=False)
     suffixes = {Path(name).suffix for name in named.stdout.splitlines()} & _SUFFIXES
     patterns = [f":(glob)**/*{suffix}" for suffix in (".py", *sorted(suffixes))]
-    done = subprocess.run([*git, "archive", commit, *patterns], capture_output=True, check=False)
+    folder.mkdir(parents=True, exist_ok=True)
+    # git writes within the folder only, and symbolic links as files
+    source = ["-c", "core.symlinks=false", f"--work-tree={folder}", "restore", "--worktree", f"--source={commit}"]
+    done = subprocess.run([*git, *source, "--", *patterns], capture_output=True, cwd=folder, check=False)
     if done.returncode:
         raise RuntimeError(f"{repository} {commit}: {done.stderr.decode(errors='replace').strip()}")
-    folder.mkdir(parents=True, exist_ok=True)
-    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
-        archive.extractall(folder, filter="data")

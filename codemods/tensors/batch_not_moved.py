@@ -197,7 +197,7 @@ def _finding(observations: Observations, key: int, misplaced_items: list[Misplac
         binding
         for misplaced in misplaced_items
         for binding in observations.bindings
-        if binding.origin.site_id == key and binding.origin.path == misplaced.path
+        if binding.origin.source_id == key and binding.origin.path == misplaced.path
     ]
     named = next((b.point for b in bindings if b.kind != "param"), source.point)
     point = source.point if source.kind in ("encoding", "whole") else named

@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from devfix.analysis.domain.objects import module_at
+from devfix.analysis.domain.objects import HeapObject, module_at
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
+from devfix.models.index import lookup
 from devfix.syntax.bindings import names_behind, parameters
 
 __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
@@ -37,6 +38,7 @@ class Basis(Enum):
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     UNKNOWN_METHOD = "a method or part of an object of an unknown class: it may move what it gets"
+    UNKNOWN_CLASS = "weights of an object of an unknown class: it may have none, or have placed them itself"
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
@@ -86,6 +88,7 @@ PROGRAMS = (
     Row("DEV203", Basis.FAR, 0, 5),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
     Row("DEV204", Basis.FAR, 0, 20),
+    Row("DEV204", Basis.UNKNOWN_CLASS, 0, 8),
     Row("DEV401", Basis.FAR, 2, 14),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
@@ -188,7 +191,9 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.SOME_PATH if failing.surely_on_accelerator else Basis.BOTH_MAY_BE_ON_CPU
     if _is_unknown_method(failing):
         return Basis.UNKNOWN_METHOD
-    return Basis.MAYBE_NO_TENSOR if _may_be_no_tensor(observations, failing) else Basis.EVERY_PATH
+    if _may_be_no_tensor(observations, failing):
+        return Basis.MAYBE_NO_TENSOR
+    return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
 
 
 def _converts_argument(failing: HostAccess) -> bool:
@@ -224,3 +229,18 @@ def _is_unknown_method(failing: DeviceMismatch) -> bool:
     weights = [operand.module for operand in failing.accelerator if operand.module is not None]
     modules = [module_at(state, each) for each in weights if state.has(each.id)]
     return bool(modules) and all(module is not None and module.name.startswith(".") for module in modules)
+
+
+def _is_of_unknown_class(failing: DeviceMismatch) -> bool:
+    """Return whether weights are on the CPU, and only those of objects that classes outside the program construct.
+
+    What ``from_pretrained`` and its like return has weights.
+    """
+    state = failing.point.state
+    modules = [operand.module for operand in failing.cpu if operand.module is not None]
+    parts = [state.at(module.id) for module in modules if state is not None and state.has(module.id)]
+    return bool(parts) and all(_is_unknown(part) for part in parts)
+
+
+def _is_unknown(part: HeapObject) -> bool:
+    return part.cls is None and part.name.split(".")[-1][:1].isupper() and lookup(part.name) is None

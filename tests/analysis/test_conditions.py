@@ -237,6 +237,30 @@ def test_isinstance_decides_which_branch_is_run(met):
     assert met(program) == []
 
 
+@pytest.mark.parametrize(
+    ("made", "lines"),
+    [
+        pytest.param("outside.frames().squeeze(0)", [], id="result-of-a-method"),
+        pytest.param("outside.Frames()", ["print(prepare(value) + torch.ones(3).cuda())"], id="new-object"),
+    ],
+)
+def test_a_result_of_unknown_code_may_be_a_tensor(analyse, made, lines):
+    program = f"""
+        import outside
+
+        def prepare(sample):
+            if isinstance(sample, torch.Tensor):
+                return sample.float()
+            return torch.from_numpy(sample)
+
+        value = {made}
+        print(prepare(value) + torch.ones(3).cuda())
+        """
+    found = [mismatch for mismatch in analyse(program).mismatches if mismatch.on_every_path]
+
+    assert [mismatch.point.tree.line(mismatch.point.span.line) for mismatch in found] == lines
+
+
 def test_isinstance_is_decided_if_all_alternatives_are_tensors(met):
     program = """
         def doubled(value):

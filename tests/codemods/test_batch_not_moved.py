@@ -76,3 +76,31 @@ for batch in DataLoader(Scenes()):
     outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
 
     assert [r.finding.severity for r in outcome.resolutions] == [level]
+
+
+def test_the_batch_is_found_where_it_is_made_not_where_a_checkpoint_of_the_same_number_is_loaded(tmp_path):
+    program = """\
+import torch
+from torch import nn
+
+device = torch.device("cuda")
+state = torch.load("model.pt")
+model = nn.Linear(4, 2).to(device)
+model.load_state_dict(state)
+
+
+def sample():
+    return torch.ones(3, 2), torch.ones(3, 4)
+
+
+y, x = sample()
+x = x.to(device)
+loss = (model(x) - y).sum()
+"""
+    path = tmp_path / "train.py"
+    path.write_text(program, encoding="utf-8")
+    file = SourceFile(str(path), program.encode(), program)
+
+    found = [each.finding for each in fixpoint.check([file], Settings(root=str(tmp_path))).resolutions]
+
+    assert [(each.code, each.span.line) for each in found if each.code == CODE] == [(CODE, 14)]

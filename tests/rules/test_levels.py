@@ -375,3 +375,38 @@ def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}
     assert len({(row.code, row.basis) for row in table}) == len(table)
     assert all(0 <= row.true <= row.judged for row in table)
+
+
+@pytest.mark.parametrize(
+    ("construct", "level"),
+    [
+        pytest.param("outside.Scorer()", Severity.LATENT, id="class-of-another-package"),
+        pytest.param("Holder()", Severity.LATENT, id="held-by-a-module"),
+        pytest.param("nn.Sequential(outside.Scorer(), nn.Linear(4, 2))", Severity.ERROR, id="beside-known-weights"),
+        pytest.param("outside.Model.from_pretrained('a')", Severity.ERROR, id="pretrained"),
+        pytest.param("nn.Linear(4, 2)", Severity.ERROR, id="known-class"),
+    ],
+)
+def test_an_object_of_an_unknown_class_may_have_no_weights(findings_in, construct, level):
+    text = f"""\
+import outside
+import torch
+from torch import nn
+
+
+class Holder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = outside.Scorer()
+
+    def forward(self, x):
+        return self.inner(x)
+
+
+model = {construct}
+model.eval()
+model(torch.ones(3, 4, device="cuda"))
+"""
+    found = findings_in(text)
+
+    assert [(finding.code, finding.severity) for finding in found] == [("DEV204", level)]

@@ -111,6 +111,11 @@ class Origin:
     path: tuple[str, ...] = ()
     attribute_id: int = 0
 
+    @property
+    def source_id(self) -> int | None:
+        """The number of the :class:`devfix.analysis.observations.DataSource`; ``None`` for other kinds of creations."""
+        return self.site_id if self.kind in ("batch", "made") else None
+
 
 @dataclass(frozen=True)
 class Unknown:

@@ -102,6 +102,10 @@ class OpaqueObject(Opaque):
         model = external_calls.reader(f"{self.name}.{method}") if "." in self.name else None
         return model is not None and model.result == "Same"
 
+    def is_a(self, cls: Value, name: str) -> bool | None:
+        """Return whether it is an instance of a class; what a function or a method returns may be of any."""
+        return super().is_a(cls, name) if self.constructed else None
+
     def as_module(self, interp: Interpreter) -> Module | None:
         """Return the object as a module; without a device argument, its weights are on the default device."""
         model = lookup(self.name)

@@ -54,7 +54,7 @@ def _is_misplaced(point: ProgramPoint, call_frame: CallFrame, name: str, site_id
     return any(
         isinstance(option, Tensor)
         and option.device == CPU
-        and any(origin.site_id == site_id for origin in option.origins)
+        and any(origin.source_id == site_id for origin in option.origins)
         for option in (alternatives(value) if value is not None else ())
     )
 

@@ -204,7 +204,7 @@ def _beside_parts(observations: Observations, creation: TensorCreation) -> list[
         (origin.site_id, origin.path)
         for _, operand in creation.uses
         for origin in operand.origins
-        if origin.site_id == creation.site_id
+        if origin.source_id == creation.site_id
     }
     return move_beside_parts(observations, origins, [mismatch for mismatch, _ in creation.uses])
 

@@ -57,11 +57,7 @@ def bindings_of(observations: Observations, misplaced: MisplacedItem) -> list[Bi
     """Return the bindings of the item to names, one per statement and name."""
     found: dict[tuple[object, ...], Binding] = {}
     for binding in observations.bindings:
-        if (
-            binding.origin.site_id == misplaced.site_id
-            and binding.origin.path == misplaced.path
-            and binding.origin.kind != "load"
-        ):
+        if binding.origin.source_id == misplaced.site_id and binding.origin.path == misplaced.path:
             found.setdefault((binding.point.key, binding.name), binding)
     return list(found.values())
 
@@ -102,7 +98,7 @@ def expression_of(
                 value = value_of(point, call_frame, node)
                 for option in alternatives(value) if value is not None else ():
                     if isinstance(option, Tensor) and [
-                        b.path for b in option.origins if b.site_id == misplaced.site_id
+                        b.path for b in option.origins if b.source_id == misplaced.site_id
                     ] == [misplaced.path]:
                         return node
     return find_expression(point.node, text) if innermost and text != "…" else None

@@ -91,7 +91,7 @@ def _is_misplaced(point: ProgramPoint, call_frame: CallFrame, node: ast.Name, or
     return any(
         isinstance(option, Tensor)
         and option.device == CPU
-        and any((origin.site_id, origin.path) in origins for origin in option.origins)
+        and any((origin.source_id, origin.path) in origins for origin in option.origins)
         for option in (alternatives(value) if value is not None else ())
     )
 

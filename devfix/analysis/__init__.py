@@ -26,6 +26,7 @@ from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
 from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader, merge_lookups
+from devfix.analysis.torch.batches import implicit_call
 from devfix.analysis.torch.releases import named_release
 from devfix.analysis.torch.saved_states import saves_on_cpu
 from devfix.analysis.working_devices import ignored_devices, mixed_placements
@@ -153,6 +154,17 @@ def analyse_library(
     return observations
 
 
+def _call_registered(interp: AbstractInterpreter) -> None:
+    """Call the functions that a library calls after the program's last line: those that handle requests, commands."""
+    for function in interp.registered:
+        end = interp.state
+        if end is not None and function.node not in interp.called:
+            interp.state = end.fork()
+            with suppress(OutOfBudget, Unreachable):
+                interp.call(function, [], {}, implicit_call(function.node))
+            interp.state = end
+
+
 def _offloading(
     program: Program,
     module: PythonModule,
@@ -199,6 +211,8 @@ def _follow(
     interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))
     with suppress(OutOfBudget, Unreachable):
         interp.run_body(module)
+    if left_out is None:
+        _call_registered(interp)
     observations.reached.update((os.path.abspath(path), node.lineno) for node, path in interp.called.items())
     if left_out is None:
         observations.trees = tuple(program.trees())

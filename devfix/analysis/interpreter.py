@@ -19,6 +19,7 @@ from devfix.analysis.domain.state import Base, State, Unreachable
 from devfix.analysis.domain.values import (
     Device,
     External,
+    Function,
     Namespace,
     Pointer,
     Unknown,
@@ -88,6 +89,8 @@ class AbstractInterpreter:
         self.loops: list[Loop] = []
         self.latent = False
         self.summaries: dict[DefinedFunction, Summary] = {}
+        self.cached: dict[object, Value] = {}
+        self.registered: list[Function] = []
         self.unfollowed: set[int] = set()
         self.visited: set[ast.AST] = set()
         self.called: dict[DefinedFunction, str] = {}

@@ -57,6 +57,8 @@ RESULT_WORDS = {
     "Same": 1,
     "Copy": 1,
     "Calls": -1,
+    "Maps": -1,
+    "Future": 1,
     "Array": 0,
     "Any": 0,
     "Escapes": 0,
@@ -210,15 +212,18 @@ def _check_result(word: Word, signature: Signature) -> None:
     if wanted >= 0 and len(word.arguments) != wanted:
         plural = "" if wanted == 1 else "s"
         raise BadSignature(f"`{word.name}` takes {wanted or 'no'} word{plural} in brackets, not {len(word.arguments)}")
-    if word.name in ("Needs", "tuple", "list"):
+    if word.name in ("Future", "Needs", "tuple", "list"):
         for inner in word.arguments:
             _check_result(inner, signature)
-    elif word.name == "Calls" and not word.arguments:
-        raise BadSignature("`Calls` names the parameter that is called, and those that are passed to it")
-    elif word.name in ("Reduced", "Like", "Of", "Same", "Copy", "Calls", "Device", "Fresh", "Integral", "Module"):
+    elif word.name in ("Calls", "Maps") and not word.arguments:
+        raise BadSignature(f"`{word.name}` names the parameter that is called, and those that are passed to it")
+    elif word.name in _NAMES_PARAMETERS:
         for name in (argument.name for argument in word.arguments):
             if signature.parameter(name) is None and name not in _PLACES_BY_WORD.get(word.name, ()):
                 raise BadSignature(f"`{word}` names no parameter of the function")
+
+
+_NAMES_PARAMETERS = frozenset("Reduced Like Of Same Copy Calls Maps Device Fresh Integral Module".split())
 
 
 @lru_cache(maxsize=4096)

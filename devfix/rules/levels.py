@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from devfix.analysis.domain.objects import HeapObject, module_at
+from devfix.analysis.domain.objects import HeapObject, Module, module_at
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
@@ -222,13 +222,18 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
 
 
 def _is_unknown_method(failing: DeviceMismatch) -> bool:
-    """Return whether a name of an object is called of which only the move is known: ``build().to(device).edit(x)``."""
+    """Return whether a method is called of an object of an unknown class: ``build().to(device).edit(x)``."""
     state = failing.point.state
     if not failing.opaque or state is None:
         return False
     weights = [operand.module for operand in failing.accelerator if operand.module is not None]
     modules = [module_at(state, each) for each in weights if state.has(each.id)]
-    return bool(modules) and all(module is not None and module.name.startswith(".") for module in modules)
+    return bool(modules) and all(module is not None and _is_method(module) for module in modules)
+
+
+def _is_method(part: Module) -> bool:
+    owner = part.name.rpartition(".")[0]
+    return part.name.startswith(".") or (bool(part.parents) and _is_class_of_another_package(owner))
 
 
 def _is_of_unknown_class(failing: DeviceMismatch) -> bool:
@@ -243,4 +248,9 @@ def _is_of_unknown_class(failing: DeviceMismatch) -> bool:
 
 
 def _is_unknown(part: HeapObject) -> bool:
-    return part.cls is None and part.name.split(".")[-1][:1].isupper() and lookup(part.name) is None
+    return part.cls is None and _is_class_of_another_package(part.name)
+
+
+def _is_class_of_another_package(name: str) -> bool:
+    """Return whether a full name is that of a class outside the program which no stub describes."""
+    return name.split(".")[-1][:1].isupper() and lookup(name) is None

@@ -480,3 +480,59 @@ def test_unknown_options_may_give_another_device_than_the_default(met, options, 
     """
 
     assert met(program) == ["y + torch.ones(3).cuda()"] * stays
+
+
+@pytest.mark.parametrize("decorator", ["functools.lru_cache(maxsize=None)", "functools.cache"])
+def test_a_function_that_keeps_its_results_runs_once_for_the_same_arguments(met, decorator):
+    program = f"""
+        import functools
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 2)
+                self.size()
+
+            @{decorator}
+            def size(self):
+                return self.layer(torch.ones(1, 4)).shape[1]
+
+            @{decorator}
+            def mask(self, number):
+                return torch.ones(number)
+
+            def forward(self, x):
+                return self.layer(x).reshape(-1, self.size()) * self.mask(2)
+
+        net = Net().cuda()
+        net(torch.ones(3, 4).cuda())
+        """
+
+    assert met(program) == ["return self.layer(x).reshape(-1, self.size()) * self.mask(2)"]
+
+
+def test_a_model_whose_wrapped_module_is_read_is_wrapped(met):
+    program = """
+        import sys
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        def train(net, again):
+            print(net.module.layer)
+            net(torch.ones(3, 4))
+            again(torch.ones(3, 4))
+
+        net, again = Net().cuda(), Net().cuda()
+        if len(sys.argv) > 2:
+            net, again = nn.DataParallel(net), nn.DataParallel(again)
+        train(net, again)
+        """
+
+    assert met(program) == ["return self.layer(x)"]
+    assert met(program.replace("again(torch.ones(3, 4))", "")) == []

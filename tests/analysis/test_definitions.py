@@ -38,3 +38,127 @@ def test_a_registered_class_is_found_in_its_table(met, program, made):
     text = program + f"\npart = {made}\npart(torch.zeros(3).cuda())\n"
 
     assert met(text) == ["return x + torch.ones(3)"]
+
+
+@pytest.mark.parametrize(
+    ("decorator", "lines"),
+    [
+        pytest.param('@app.route("/")', ["return net(torch.ones(3, 4))"], id="called-for-requests"),
+        pytest.param("@app.automain", ["return net(torch.ones(3, 4))"], id="without-arguments"),
+        pytest.param("@web.route", [], id="function-of-a-module"),
+        pytest.param("", [], id="not-registered"),
+    ],
+)
+def test_a_function_that_an_object_of_a_library_gets_is_called_after_the_last_line(met, decorator, lines):
+    program = f"""
+        import web
+
+        app = web.App()
+
+        {decorator or "# nobody calls it"}
+        def predict(request=None):
+            return net(torch.ones(3, 4))
+
+        net = nn.Linear(4, 2).cuda()
+        """
+
+    assert met(program) == lines
+
+
+def test_a_registered_function_that_the_program_calls_is_not_called_again(met):
+    program = """
+        import web
+
+        app = web.App()
+
+        @app.command()
+        def predict(x):
+            return net(x)
+
+        net = nn.Linear(4, 2).cuda()
+        predict(torch.ones(3, 4).cuda())
+        """
+
+    assert met(program) == []
+
+
+@pytest.mark.parametrize("member", ["Place.GPU.value", "Place('cuda').value", "Place.GPU"])
+def test_a_member_of_an_enumeration_has_its_value(met, member):
+    program = f"""
+        import enum
+
+        class Place(str, enum.Enum):
+            GPU = "cuda"
+
+        print(torch.ones(3).to({member}) + torch.ones(3))
+        """
+
+    assert met(program) == [f"print(torch.ones(3).to({member}) + torch.ones(3))"]
+
+
+@pytest.mark.parametrize(("text", "lines"), [('"Net"', ["return x + torch.ones(3)"]), ("input()", []), ('"1 + 2"', [])])
+def test_eval_of_a_name_is_its_value(met, text, lines):
+    program = f"""
+        class Net(nn.Module):
+            def forward(self, x):
+                return x + torch.ones(3)
+
+        eval({text})()(torch.ones(3).cuda())
+        """
+
+    assert met(program) == lines
+
+
+OPERATORS = {
+    "add": ("__add__", "total + {x}"),
+    "reflected": ("__radd__", "3 + total"),
+    "in-place": ("__iadd__", "total += {x}"),
+    "in-place-without-its-method": ("__add__", "total += {x}"),
+    "matmul": ("__matmul__", "total @ {x}"),
+    "or": ("__or__", "total | {x}"),
+}
+
+
+@pytest.mark.parametrize(("method", "code"), OPERATORS.values(), ids=OPERATORS)
+def test_an_operator_calls_the_method_of_its_class(met, method, code):
+    program = f"""
+        class Total:
+            def {method}(self, other):
+                print(torch.ones(3).cuda() + torch.ones(3))
+                return self
+
+        total = Total()
+        {code.format(x="torch.ones(3)")}
+        """
+
+    assert met(program) == ["print(torch.ones(3).cuda() + torch.ones(3))"]
+
+
+def test_members_that_are_numbered_differ_and_are_no_modules(met):
+    program = """
+        import enum
+
+        class Mode(enum.Enum):
+            ONE = enum.auto()
+            TWO = enum.auto()
+
+            @property
+            def size(self):
+                return 4
+
+        class Net(nn.Module):
+            def __init__(self, mode):
+                super().__init__()
+                self.size = mode.size
+                self.layer = nn.Linear(self.size, 2)
+                self.scale = torch.ones(2) if mode == Mode.TWO else torch.ones(2).cuda()
+
+            def forward(self, x):
+                return self.layer(x) * self.scale
+
+        Net(Mode.ONE).cuda()(torch.ones(3, 4).cuda())
+        Net(Mode.TWO)(torch.ones(3, 4))
+        Net(Mode.TWO).cuda()(torch.ones(3, 4).cuda())
+        """
+
+    assert met(program) == ["return self.layer(x) * self.scale"]

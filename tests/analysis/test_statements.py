@@ -135,3 +135,31 @@ def test_new_memory_may_be_elsewhere(place, name, move, expected):
     setup = "class Box:\n    pass\n\nx = torch.ones(3)\nbox = Box()\nbox.x = torch.ones(3)\nheld = [torch.ones(3)]\n"
 
     assert place(f"{setup}{name}.data = {name}.data.{move}()\n", name) == expected
+
+
+@pytest.mark.parametrize(
+    ("failed", "lines"),
+    [
+        pytest.param("net = net.cuda()", [], id="another-move"),
+        pytest.param("net, x = net.cuda(), x * 2", ["return self.layer(x)"], id="binds-more"),
+    ],
+)
+def test_what_replaces_a_failed_move_is_not_followed_with_an_accelerator(met, failed, lines):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        net, x = Net(), torch.ones(3, 4)
+        try:
+            net = nn.DataParallel(net).cuda()
+        except:
+            {failed}
+        net(x)
+        """
+
+    assert met(program) == lines

@@ -104,3 +104,21 @@ loss = (model(x) - y).sum()
     found = [each.finding for each in fixpoint.check([file], Settings(root=str(tmp_path))).resolutions]
 
     assert [(each.code, each.span.line) for each in found if each.code == CODE] == [(CODE, 14)]
+
+
+@pytest.mark.parametrize(("default", "found"), [("", [CODE]), ('torch.set_default_device("cuda")', [])])
+def test_what_a_tokenizer_returns_is_on_the_default_device(tmp_path, default, found):
+    program = f"""\
+import torch
+from transformers import AutoModel, AutoTokenizer
+
+{default}
+tokenizer = AutoTokenizer.from_pretrained("bert")
+model = AutoModel.from_pretrained("bert").to("cuda")
+model(**tokenizer(["a"], return_tensors="pt"))
+"""
+    path = tmp_path / "train.py"
+    path.write_text(program, encoding="utf-8")
+    file = SourceFile(str(path), program.encode(), program)
+
+    assert [each.finding.code for each in fixpoint.check([file], Settings(root=str(tmp_path))).resolutions] == found

@@ -38,7 +38,6 @@ FOREIGN = [name for name, meta in META.items() if "package" in meta["trace"]]
 SAMPLE = {
     "trace/adapters_by_setattr_walk",
     "trace/cache_given_a_closure",
-    "trace/gradient_filter",
     "trace/mover_makes_new_parameters",
     "trace/package_ignores_its_device",
     "trace/package_rotary_table",

@@ -52,13 +52,16 @@ def _devices_stored(block: list[ast.stmt]) -> dict[str, Device]:
 def does_without_accelerator(stmt: ast.Try, handler: ast.ExceptHandler) -> bool:
     """Return whether a handler is for machines without an accelerator: it binds what the body moves there.
 
-    ``try: x = x.cuda()``, ``except RuntimeError: x = x.float()``.
+    ``try: x = x.cuda()``, ``except RuntimeError: x = x.float()``.  If it moves something, too, it is for those where
+    the move fails, and binds nothing else: ``try: net = DataParallel(net).cuda()``, ``except: net = net.cuda()``.
     """
     if handler.type is not None and _FAILED_MOVES.isdisjoint(node.id for node in _nodes([handler.type], ast.Name)):
         return False
     bound = {node.id for node in _nodes(stmt.body, ast.Name) if isinstance(node.ctx, ast.Store)}
     again = {node.id for node in _nodes(handler.body, ast.Name) if isinstance(node.ctx, ast.Store)}
-    return not bound.isdisjoint(again) and calls_cuda(stmt.body) and not calls_cuda(handler.body)
+    if bound.isdisjoint(again) or not calls_cuda(stmt.body):
+        return False
+    return not calls_cuda(handler.body) or again <= bound
 
 
 def calls_cuda(block: Sequence[ast.stmt]) -> bool:

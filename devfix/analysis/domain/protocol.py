@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.scenario import Scenario
     from devfix.analysis.domain.state import Base, State
-    from devfix.analysis.domain.values import Device, Keywords, Pointer, Value
+    from devfix.analysis.domain.values import Device, Function, Keywords, Pointer, Value
     from devfix.analysis.observations import Observation, Observations
     from devfix.analysis.program import Program, PythonModule
 
@@ -60,6 +60,8 @@ class Interpreter(Protocol):
         path_splits: number of branches executed to the end of their block on separate paths.
         latent: whether a finding here is latent: no program calls the code, and what its callers pass is a guess.
         summaries: what the calls of functions have done so far.
+        cached: results of functions that keep them, by function and arguments.
+        registered: functions that a decorator of an object of a library has got, which calls them later.
         unfollowed: objects whose constructor was not followed again: their attributes are not known.
         visited: the functions called so far.
         called: the functions called so far with tensors or modules on known devices, with the paths of their files.
@@ -86,6 +88,8 @@ class Interpreter(Protocol):
     path_splits: int
     latent: bool
     summaries: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, Any]  # a Summary of the layer above
+    cached: dict[object, Value]
+    registered: list[Function]
     unfollowed: set[int]
     visited: set[ast.AST]
     called: dict[ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, str]

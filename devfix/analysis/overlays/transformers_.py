@@ -94,13 +94,15 @@ def _train(interp: Interpreter, pointer: Pointer, node: ast.Call) -> Value:
 
 
 def call_tokenizer(interp: Interpreter, name: str, keywords: Keywords, node: ast.Call) -> Value:
-    """Call a tokenizer or processor: with ``return_tensors="pt"``, the result is a ``BatchEncoding`` on the CPU.
+    """Call a tokenizer or processor: with ``return_tensors="pt"``, the result is a ``BatchEncoding``.
+
+    Its tensors are made without a device, so they are on the default one.
 
     ``encode`` returns a tensor, everything else an object that moves as a whole.
     """
     if keywords.get("return_tensors") != Const("pt") or {"device", "**"} & set(keywords):
         return Unknown(f"{name}()")
-    encoding = batch_objects.make(interp, name, node, "encoding")
+    encoding = batch_objects.make(interp, name, node, "encoding", interp.default_device)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "encode":
         tensor = interp.heap_object(encoding).default_item
         return replace(tensor, maybe_container=False) if isinstance(tensor, Tensor) else UNKNOWN

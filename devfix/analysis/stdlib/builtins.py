@@ -197,6 +197,15 @@ def _dict(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
     return interp.new(DictObject(fields=fields, default_item=rest))
 
 
+def _from_keys(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``dict.fromkeys(keys, value)``."""
+    value = args[1] if len(args) > 1 else NONE
+    keys = interp.elements(args[0], node) if args else None
+    if keys is None or not all(isinstance(key, Const) for key in keys):
+        return interp.new(DictObject(default_item=value))
+    return interp.new(DictObject(fields={str(key.value): value for key in keys if isinstance(key, Const)}))
+
+
 def _map(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     if len(args) < 2:
         return UNKNOWN
@@ -217,10 +226,26 @@ def _same(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.
 
 def _sum(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     inner = interp.element(args[0], node) if args else UNKNOWN
-    return inner if isinstance(inner, Tensor) else Number()
+    return inner if any(isinstance(option, Tensor) for option in alternatives(inner)) else Number()
+
+
+def _evaluate(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``eval("Net")``: the value of a name."""
+    text = args[0].value if len(args) == 1 and isinstance(args[0], Const) else None
+    is_name = isinstance(text, str) and all(part.isidentifier() for part in text.split("."))
+    if not isinstance(text, str) or not is_name:
+        return UNKNOWN
+    expression = ast.parse(text, mode="eval").body
+    for inner in ast.walk(expression):
+        ast.copy_location(inner, node)
+    return interp.evaluate(expression)
 
 
 def _extreme(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    if len(args) == 1:  # of a container
+        item = interp.element(args[0], node)
+        is_object = any(isinstance(option, (Tensor, Pointer)) for option in alternatives(item))
+        return item if is_object or "key" in keywords else Number()
     tensors = [value for value in args if isinstance(value, Tensor)]
     return tensors[0] if tensors else Number()
 
@@ -302,7 +327,9 @@ _HANDLERS: dict[str, Callable[[Interpreter, list[Value], Keywords, ast.Call], Va
     "all": lambda interp, args, keywords, node: UNKNOWN,
     "bool": _bool,
     "dict": _dict,
+    "dict.fromkeys": _from_keys,
     "enumerate": _enumerate,
+    "eval": _evaluate,
     "exec": _exec,
     "exit": _exit,
     "filter": _filter,

@@ -118,6 +118,18 @@ class ListObject(_Items):
             return interp.new(ListObject(default_item=join(self.contents)))
         return super().item(interp, pointer, named_by_index(self, name), node)
 
+    def set_item(self, interp: Interpreter, pointer: Pointer, key: Value, value: Value, node: ast.AST) -> None:
+        """Set an item, or the items of a slice."""
+        if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)):
+            super().set_item(interp, pointer, key, value, node)
+            return
+        known, is_whole = interp.elements(value, node), node.slice.lower is None and node.slice.upper is None
+        if known is not None and is_whole:
+            fields = {str(index): attribute_stores.tag_added(interp, pointer, item) for index, item in enumerate(known)}
+            interp.now.update(pointer, fields=fields, default_item=None)
+        else:
+            super().set_item(interp, pointer, UNKNOWN, interp.element(value, node), node)
+
 
 @dataclass(frozen=True)
 class SetObject(ListObject):
@@ -186,7 +198,7 @@ def container_method(
     args = [attribute_stores.tag_added(interp, pointer, value) for value in args]
     contents = obj.contents
     match name:
-        case "append" | "add" if args:
+        case "append" | "add" | "put" | "put_nowait" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
                 args = [interp.observe(ItemAdded(args[0], pointer, node.args[0])).value]
             if pointer.id > interp.round_start and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
@@ -196,7 +208,13 @@ def container_method(
                     pointer, default_item=args[0] if obj.default_item is None else join((obj.default_item, args[0]))
                 )
             return NONE
-        case "extend" if args:
+        case "insert" if len(args) > 1:
+            _insert(interp, pointer, args[0], args[1])
+            return NONE
+        case "appendleft" if args:
+            _insert(interp, pointer, Const(0), args[0])
+            return NONE
+        case "extend" | "extendleft" if args:
             known = interp.elements(args[0], node)
             added = known if known is not None else [interp.element(args[0], node)]
             if known is not None and obj.default_item is None and pointer.id > interp.round_start:
@@ -239,8 +257,16 @@ def container_method(
             if key not in obj.fields:
                 interp.now.set_field(pointer, key, args[1])
             return obj.fields.get(key, args[1])
-        case "get" | "pop" | "setdefault":
+        case "get" | "pop" | "setdefault" if args or not isinstance(obj, ListObject):
             return _item(obj, args)
+        case "pop":
+            return _end(obj, -1)
+        case "popleft" | "get" | "get_nowait":
+            return _end(obj, 0)
+        case "popitem":
+            is_known = bool(obj.fields) and obj.default_item is None
+            last = next(reversed(obj.fields)) if is_known else ""
+            return TupleValue((Const(last), obj.fields[last]) if is_known else (Text(), join(contents)))
         case "copy":
             return interp.new(obj)
         case "state_dict":
@@ -249,15 +275,35 @@ def container_method(
     return UNKNOWN
 
 
+def _insert(interp: Interpreter, pointer: Pointer, index: Value, value: Value) -> None:
+    """Execute ``items.insert(index, value)``."""
+    obj = interp.heap_object(pointer)
+    place = index.value if isinstance(index, Const) else None
+    is_known = obj.default_item is None and len(obj.fields) < MOST_ITEMS and pointer.id > interp.round_start
+    if is_known and isinstance(place, int):
+        items = list(obj.fields.values())
+        items.insert(place, value)
+        interp.now.update(pointer, fields={str(number): item for number, item in enumerate(items)})
+    else:
+        item = join([*obj.contents, value])
+        interp.now.update(pointer, fields=dict.fromkeys(obj.fields, item), default_item=item)
+
+
 def _item(obj: HeapObject, args: list[Value]) -> Value:
     contents = obj.contents
     default = args[1] if len(args) > 1 else NONE
     if args and isinstance(args[0], Const):
-        found = obj.fields.get(str(args[0].value), obj.default_item)
+        found = obj.fields.get(named_by_index(obj, str(args[0].value)) or "", obj.default_item)
         return found if found is not None else default
-    if not args and obj.fields:
-        return list(obj.fields.values())[-1]
     return join([*contents, default]) if contents else UNKNOWN
+
+
+def _end(obj: HeapObject, index: int) -> Value:
+    """Return the first or the last item of a list, a deque or a queue, as far as it is known which that is."""
+    items = list(obj.fields.values())
+    if obj.default_item is not None:
+        return join(obj.contents)
+    return items[index] if items else UNKNOWN
 
 
 def maybe_container_method(

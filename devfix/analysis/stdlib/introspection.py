@@ -1,4 +1,4 @@
-"""``getattr``, ``setattr``, ``hasattr``, ``isinstance``, ``vars``, ``locals`` and ``type``."""
+"""``getattr``, ``setattr``, ``hasattr``, ``isinstance``, ``vars``, ``locals``, ``type``, and ``enum.auto``."""
 
 from __future__ import annotations
 
@@ -248,6 +248,12 @@ def _is_no_dataclass(interp: Interpreter, value: Value) -> bool:
     return (module is not None and module.cls is None) or is_known_tensor(interp, value) is not None
 
 
+def _auto(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``enum.auto()``: a number of its own for each member of a class."""
+    return Const(node.lineno)
+
+
 OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
     "dataclasses.is_dataclass": _is_dataclass,
+    "enum.auto": _auto,
 }

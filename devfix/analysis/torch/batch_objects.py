@@ -139,13 +139,13 @@ def _of_attribute(tensors: Tensor, name: str) -> tuple[Origin, ...]:
     return tuple(Origin(origin.kind, origin.site_id, (*origin.path, f".{name}")) for origin in tensors.origins)
 
 
-def make(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole") -> Pointer:
-    """Create a batch object on the CPU; its tensors have it as their origin.
+def make(interp: Interpreter, name: str, node: ast.AST, kind: str = "whole", device: Device = CPU) -> Pointer:
+    """Create a batch object, usually on the CPU; its tensors have it as their origin.
 
     ``kind`` is the kind of its :class:`~devfix.analysis.observations.DataSource`.
     """
     key = source_key(interp, kind, node)
-    tensors = Tensor(CPU, (Origin("batch", key),), maybe_container=True)
+    tensors = Tensor(device, (Origin("batch", key),), maybe_container=True)
     return interp.new(BatchObject(name, default_item=tensors, allocated_at=interp.point(node), position=(key, ())))
 
 

@@ -31,7 +31,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations.execution import ModuleMoved
 from devfix.analysis.stdlib import containers
 from devfix.analysis.stdlib.containers import DictObject
-from devfix.analysis.torch import batch_objects, checkpoints, module_moves, module_tree, modules
+from devfix.analysis.torch import batch_objects, checkpoints, module_hooks, module_moves, module_tree, modules
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
 from devfix.models.index import root_of
 from devfix.models.names import INFERENCE_METHODS, MODULE_METHODS
@@ -151,6 +151,8 @@ def module_method(
         return interp.new(DictObject(default_item=parameter))
     if name == "get_classifier":
         return module_tree.opaque_child(interp, pointer, "head")
+    if module_hooks.register(interp, pointer, name, args, node):
+        return UNKNOWN
     is_hook = name.startswith("register_")  # returns a handle
     return pointer if name in MODULE_METHODS and not is_hook else UNKNOWN
 

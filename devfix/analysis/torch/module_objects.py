@@ -26,7 +26,15 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.instances import sample_of
 from devfix.analysis.stdlib.items import is_unrollable, named_by_index, unpack_fields
-from devfix.analysis.torch import forward_results, module_methods, module_moves, module_tree, modules, parametrizations
+from devfix.analysis.torch import (
+    forward_results,
+    module_hooks,
+    module_methods,
+    module_moves,
+    module_tree,
+    modules,
+    parametrizations,
+)
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -71,7 +79,9 @@ class ModuleObject(Module):
             return interp.call(replaced, args, keywords, node)
         if self.cls is None:
             parametrizations.evaluate(interp, pointer, self, node)
-        return forward_results.settle(interp, interp.call_forward(pointer, args, keywords, node))
+        module_hooks.call_before(interp, pointer, self, args, node)
+        result = forward_results.settle(interp, interp.call_forward(pointer, args, keywords, node))
+        return module_hooks.call_after(interp, pointer, self, args, result, node)
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call

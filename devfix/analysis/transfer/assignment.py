@@ -35,7 +35,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations import Binding, ModuleReference
 from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.stdlib import numpy_
-from devfix.analysis.stdlib.containers import DictObject
+from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import module_moves, module_tree, modules, optimizers
 from devfix.analysis.transfer import iteration
@@ -140,7 +140,10 @@ def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: st
     sources: list[ast.expr | None] = [None] * len(targets)
     if isinstance(source, (ast.Tuple, ast.List)) and len(source.elts) == len(targets):
         sources, kind = list(source.elts), "assign"
-    if isinstance(value, Union):
+    starred = next((index for index, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    if starred is not None:
+        items = _around_star(interp, value, len(targets), starred, targets[starred])
+    elif isinstance(value, Union):
         parts = [
             [iteration.unpack(interp, option, len(targets))[i] for option in value.alternatives]
             for i in range(len(targets))
@@ -150,6 +153,18 @@ def _unpack(interp: Interpreter, targets: list[ast.expr], value: Value, kind: st
         items = iteration.unpack(interp, value, len(targets))
     for target, item, item_source in zip(targets, items, sources, strict=False):
         assign(interp, target, item, kind, item_source)
+
+
+def _around_star(interp: Interpreter, value: Value, count: int, starred: int, node: ast.expr) -> list[Value]:
+    """Return the values of ``first, *rest = value``; the starred target gets a list."""
+    known = interp.elements(value, node)
+    after = count - starred - 1
+    if known is None or len(known) < count - 1:
+        item = interp.element(value, node)
+        rest = interp.new(ListObject(default_item=item))
+        return [*([item] * starred), rest, *([item] * after)]
+    end = len(known) - after
+    return [*known[:starred], new_list(interp, known[starred:end]), *known[end:]]
 
 
 def set_attribute(

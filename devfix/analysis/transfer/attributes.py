@@ -102,7 +102,11 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             return found if found is not None else Builtin(value, name)
         case TupleValue(items) if len(items) == 2 and name in ("values", "indices"):
             return items[name == "indices"]
+        case Const(str() | int()) if name == "value":
+            return value  # of a member of an enumeration
         case DeviceValue(symbol=symbol):
+            if name == "value":
+                return value
             if name == "type":
                 return replace(value, text=True)
             return Number(f"{symbol}.index") if name == "index" else Builtin(value, name)

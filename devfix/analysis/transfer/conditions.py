@@ -7,6 +7,16 @@ import operator
 from functools import partial
 from typing import TYPE_CHECKING
 
+from devfix.analysis.accelerator_counts import (
+    at_least_one,
+    by_device_count,
+    compare_order,
+    counts_accelerators,
+    has_none,
+    is_device_count,
+    lists_accelerators,
+    with_several,
+)
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
@@ -40,16 +50,6 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
 )
-from devfix.analysis.transfer.accelerator_counts import (
-    at_least_one,
-    by_device_count,
-    compare_order,
-    counts_accelerators,
-    has_none,
-    is_device_count,
-    lists_accelerators,
-    with_several,
-)
 from devfix.analysis.transfer.device_arguments import device_by_symbol
 from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator, asks_for_tpu
 from devfix.syntax.node_caches import node_cache
@@ -58,7 +58,7 @@ from devfix.syntax.tree import text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["flag_value", "matches", "tests_device", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["flag_value", "tests_device", "truth", "truth_of", "unknown_leaves"]
 
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
@@ -412,36 +412,3 @@ def tests_device(test: ast.expr) -> bool:
     return not names.isdisjoint(("is_cuda", "is_cpu", "get_device")) or (
         "device" in names and any(isinstance(node, ast.Compare) for node in walk(test))
     )
-
-
-def _is_of_class(interp: Interpreter, subject: Value, name: str) -> bool | None:
-    type_names: dict[type, tuple[str, ...]] = {
-        Tensor: ("Tensor",),
-        TupleValue: ("tuple", "list", "Sequence"),
-        Text: ("str",),
-        Number: ("int", "float"),
-        IterableOf: ("list", "tuple", "Sequence"),
-    }
-    if isinstance(subject, Pointer):
-        return interp.heap_object(subject).matches_class(name)
-    if isinstance(subject, Tensor) and (subject.maybe_container or not subject.is_certain):
-        return None
-    names = type_names.get(type(subject))
-    return name in names if names is not None else None
-
-
-def matches(interp: Interpreter, subject: Value, pattern: ast.pattern) -> bool | None:
-    """Return whether a ``case`` pattern matches; ``None`` if unknown."""
-    if isinstance(subject, Union):
-        outcomes = {matches(interp, option, pattern) for option in subject.alternatives}
-        return outcomes.pop() if len(outcomes) == 1 else None
-    if isinstance(pattern, ast.MatchAs) and pattern.pattern is None:
-        return True
-    if isinstance(pattern, ast.MatchValue) and isinstance(pattern.value, ast.Constant) and isinstance(subject, Const):
-        return bool(subject.value == pattern.value.value)
-    if isinstance(pattern, ast.MatchClass):
-        return _is_of_class(interp, subject, ast.unparse(pattern.cls).split(".")[-1])
-    if isinstance(pattern, ast.MatchOr):
-        parts = {matches(interp, subject, part) for part in pattern.patterns}
-        return True if True in parts else None if None in parts else False
-    return None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.location import Activation
+from devfix.analysis.domain.objects import Opaque, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import Bound, ClassValue, External, Function, Partial, Value
 from devfix.syntax.node_caches import node_cache
@@ -48,6 +49,8 @@ def _decorated(interp: Interpreter, value: Value, function: Function, decorator:
     if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "getter", "deleter"):
         return replace(function, kind=decorator.attr)
     function_value = interp.evaluate(decorator)
+    if _registers(interp, decorator):
+        interp.registered.append(function)
     if isinstance(function_value, External) and function_value.name.endswith("cached_property"):
         return replace(function, kind="property")
     if isinstance(function_value, (Function, Bound)) and not _only_registers(function_value):
@@ -55,6 +58,15 @@ def _decorated(interp: Interpreter, value: Value, function: Function, decorator:
         result = interp.call(function_value, [value], {}, node)
         return result if isinstance(result, (Function, Bound, Partial)) else value
     return value
+
+
+def _registers(interp: Interpreter, decorator: ast.expr) -> bool:
+    """Return whether an object of a library gets the function, to call it later: ``@app.route("/")``, ``@ex.main``."""
+    function = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not (isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name)):
+        return False
+    owner = object_at(interp, interp.evaluate(function.value), Opaque)
+    return owner is not None and owner.constructed
 
 
 @node_cache(1024)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
-from devfix.analysis.domain.objects import Mapping, object_at
+from devfix.analysis.domain.objects import Mapping, module_at, object_at
 from devfix.analysis.domain.path_conditions import assume, assumed
 from devfix.analysis.domain.state import Unreachable
 from devfix.analysis.domain.values import (
@@ -118,8 +118,27 @@ def _constant(interp: Interpreter, node: ast.Constant) -> Value:
 
 def _attribute(interp: Interpreter, node: ast.Attribute) -> Value:
     base = evaluate(interp, node.value)
+    if node.attr == "module" and isinstance(node.value, ast.Name) and isinstance(base, Union):
+        base = _wrapped(interp, node.value.id, base)
     value = interp.attribute(base, node.attr, node)
     return interp.observe(AttributeRead(value, base, node)).value
+
+
+def _wrapped(interp: Interpreter, name: str, models: Union) -> Value:
+    """Return the models that a wrapper holds, where the name is bound to these and to others.
+
+    ``net.module`` raises for a module that nothing wraps and that has no such part: from here on, it is wrapped.
+    """
+    parts = {option: module_at(interp, option) for option in models.alternatives}
+    wrappers = [option for option, module in parts.items() if module is not None and module.data_parallel]
+    others = [module for option, module in parts.items() if option not in wrappers]
+    if not wrappers or any(module is None or module.is_opaque or "module" in module.fields for module in others):
+        return models
+    assert interp.activation is not None
+    found = join(wrappers)
+    if interp.now.names(interp.activation.env).get(name) == models:
+        interp.bind(name, found)
+    return found
 
 
 def _tuple(interp: Interpreter, node: ast.Tuple) -> Value:

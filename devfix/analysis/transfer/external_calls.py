@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from devfix.analysis import overlays
+from devfix.analysis.accelerator_counts import has_none
 from devfix.analysis.domain import classes
 from devfix.analysis.domain.objects import Mapping, Opaque, module_at, object_at
 from devfix.analysis.domain.values import (
@@ -22,7 +23,6 @@ from devfix.analysis.domain.values import (
     IterableOf,
     Keywords,
     Number,
-    Partial,
     Pointer,
     TupleValue,
     Union,
@@ -31,9 +31,17 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.overlays.transformers_ import TokenizerObject
-from devfix.analysis.stdlib import builtins, introspection, numpy_, sequences
+from devfix.analysis.stdlib import (
+    builtins,
+    collections_,
+    environment,
+    functional,
+    introspection,
+    itertools_,
+    numpy_,
+    random_,
+)
 from devfix.analysis.stdlib.argparse_ import ParserObject
-from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import (
     checkpoints,
@@ -51,7 +59,6 @@ from devfix.analysis.torch import (
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.torch.schedulers import ScalerObject, SchedulerObject
 from devfix.analysis.transfer import iteration, modelled_calls
-from devfix.analysis.transfer.accelerator_counts import has_none
 from devfix.analysis.transfer.device_arguments import device_map_target
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
 from devfix.models.flags import asks_for_accelerator
@@ -241,21 +248,9 @@ def _scaler(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     return interp.new(ScalerObject(name, allocated_at=interp.point(node)))
 
 
-def _partial(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return Partial(args[0], tuple(args[1:]), tuple(keywords.items())) if args else UNKNOWN
-
-
 def _divergence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     found = distributions.kl_divergence(interp, name, args, keywords, node)
     return found if found is not None else unknown_result(interp, name, args, node, keywords)
-
-
-def _dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return builtins.call(interp, "dict", args, keywords, node)
-
-
-def _default_dict(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(DictObject(default_item=UNKNOWN))
 
 
 def _namespace(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -301,20 +296,21 @@ _COLLECTIVES = (
 
 #: Code by full name; a stub declares each of these names.
 OVERLAYS: dict[str, TransferFunction] = {
+    **collections_.OVERLAYS,
     **data.OVERLAYS,
+    **environment.OVERLAYS,
     **factories.OVERLAYS,
+    **functional.OVERLAYS,
     **introspection.OVERLAYS,
+    **itertools_.OVERLAYS,
     **library_modules.OVERLAYS,
     **overlays.OVERLAYS,
     **parametrizations.OVERLAYS,
-    **sequences.OVERLAYS,
+    **random_.OVERLAYS,
     **tensor_functions.OVERLAYS,
     **{f"torch.distributed.{name}": distributed.collective for name in _COLLECTIVES},
     "accelerate.notebook_launcher": _calls,
     "argparse.ArgumentParser": _parser,
-    "collections.OrderedDict": _dictionary,
-    "collections.defaultdict": _default_dict,
-    "functools.partial": _partial,
     "os.path.abspath": _joins_paths,
     "os.path.expanduser": _joins_paths,
     "os.path.join": _joins_paths,

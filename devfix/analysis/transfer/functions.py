@@ -32,7 +32,7 @@ from devfix.analysis.stdlib import argparse_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
-from devfix.analysis.transfer.summaries import Summary
+from devfix.analysis.transfer.summaries import Summary, pointers_in
 from devfix.models.flags import asks_for_accelerator
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
@@ -150,7 +150,31 @@ def _identity(interp: Interpreter, value: Value, depth: int = 0) -> object:
 def call_function(
     interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
 ) -> Value:
-    """Call a project function and return its result; raises ``Unreachable`` if it does not return."""
+    """Call a project function and return its result; raises ``Unreachable`` if it does not return.
+
+    One with ``@functools.cache`` runs once for the same arguments.
+    """
+    if not _is_cached(function.node):
+        return _follow(interp, function, args, keywords, node)
+    key = function.node, tuple(args), tuple(sorted(keywords.items(), key=lambda item: item[0]))
+    if key not in interp.cached:
+        result = _follow(interp, function, args, keywords, node)
+        if any(pointers_in([result])):
+            return result  # an object of this path
+        interp.cached[key] = result
+    return interp.cached[key]
+
+
+@node_cache(8192)
+def _is_cached(node: ast.AST) -> bool:
+    """Return whether a function keeps its results: ``@functools.lru_cache(maxsize=None)``."""
+    decorators = (each.func if isinstance(each, ast.Call) else each for each in getattr(node, "decorator_list", ()))
+    return any(text_of(each).split(".")[-1] in ("cache", "lru_cache") for each in decorators)
+
+
+def _follow(
+    interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> Value:
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
     is_written_out = interp.direct_call is node and _is_written_out(function, args, keywords, node)

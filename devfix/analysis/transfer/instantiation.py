@@ -54,6 +54,10 @@ def instantiate(
         base = next(name for name in names if name.startswith("torch.optim."))
         eager = _creates_state(base) or optimizers.copies_parameters(cls)
         return optimizers.build(interp, base, eager, args, keywords, node, cls)
+    if args and any(name.startswith("enum.") for name in names):
+        return args[0]  # the member with this value
+    if not _TYPED_DICTS.isdisjoint(names):
+        return interp.call(External("builtins.dict"), args, keywords, node)
     pointer = new_instance(interp, cls, node)
     if module_at(interp, pointer) is None:
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
@@ -72,6 +76,9 @@ def instantiate(
     elif (instance := object_at(interp, pointer, FrameworkInstance)) is not None:
         instance.construct(interp, pointer, args, keywords, node)
     return pointer
+
+
+_TYPED_DICTS = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
 
 
 def instantiate_with_options(interp: Interpreter, cls: ClassValue, options: dict[str, Value], node: ast.Call) -> Value:

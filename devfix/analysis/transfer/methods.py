@@ -33,7 +33,7 @@ from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.restored_modules import call_restored
 from devfix.analysis.stdlib import containers, introspection, numpy_
 from devfix.analysis.stdlib.instances import InstanceObject
-from devfix.analysis.torch import data, library_modules, module_objects, modules
+from devfix.analysis.torch import autograd_functions, data, library_modules, module_objects, modules
 from devfix.analysis.torch.tensor_methods import tensor_method
 from devfix.analysis.transfer import instantiation
 from devfix.analysis.transfer.device_arguments import device_map_target
@@ -106,6 +106,8 @@ def _class_method(
     interp: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call a class method inherited from a library base: ``Net.from_pretrained(...)``."""
+    if name == "apply" and autograd_functions.is_autograd_function(cls):
+        return autograd_functions.apply(interp, cls, args, keywords, node)
     if name == "__init__" and args and isinstance(args[0], Pointer):
         found = classes.find_member(interp, cls, "__init__")
         return interp.call(Bound(found, args[0]), args[1:], keywords, node) if isinstance(found, Function) else NONE

@@ -37,7 +37,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.stdlib import builtins, numpy_
+from devfix.analysis.stdlib import builtins, futures, numpy_
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.torch import factories, library_modules, rng
 from devfix.analysis.transfer.bound_call import Argument, BoundCall, bind
@@ -109,7 +109,7 @@ def _run(interp: Interpreter, site: Site, call: BoundCall) -> Value:
     for argument in call.with_word("Generator"):
         if common.device.known and call.signature.result.name not in ("Fresh", "Like"):
             rng.draw(interp, argument.value, common.device, "method", site.node)
-    if call.signature.result.name not in ("Calls", "Overlay"):
+    if call.signature.result.name not in ("Calls", "Future", "Maps", "Overlay"):
         for argument in call.with_word("Callable"):
             _call_back(interp, argument.value, site.node)
     return _result(interp, call.signature.result, site, call, common)
@@ -309,6 +309,19 @@ def _calls(interp: Interpreter, word: Word, site: Site, call: BoundCall, common:
     return interp.call(functions[0], args, further if passes_further else {}, site.node) if functions else UNKNOWN
 
 
+def _maps(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
+    """Call the function in the first parameter with items of the others; return its results."""
+    called, *passed = (argument.name for argument in word.arguments)
+    given = [argument.value for argument in call.arguments if argument.parameter.name in passed]
+    functions = call.values(called)
+    items = [interp.element(value, site.node) for value in given]
+    return IterableOf(interp.call(functions[0], items, {}, site.node)) if functions and items else UNKNOWN
+
+
+def _future(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
+    return futures.future(interp, _result(interp, word.arguments[0], site, call, common))
+
+
 def _anything(interp: Interpreter, word: Word, site: Site, call: BoundCall, common: _Common) -> Value:
     if call.signature.parameters and _is_class_that_reads(site, call):
         return interp.new_opaque(site.name, site.node)
@@ -378,9 +391,11 @@ _RESULTS: dict[str, _ResultFunction] = {
     "Escapes": _escapes,
     "Exits": _exits,
     "Fresh": _fresh,
+    "Future": _future,
     "Integral": _on_common_device,
     "Like": _like,
     "Literal": _literal,
+    "Maps": _maps,
     "Module": _module,
     "Needs": _needs,
     "None": lambda *_: NONE,

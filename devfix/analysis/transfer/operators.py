@@ -5,17 +5,22 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.device_parsing import UNKNOWN_INDEX, parse_device
-from devfix.analysis.domain.objects import Opaque, object_at
+from devfix.analysis.domain.joins import join_options
+from devfix.analysis.domain.objects import Mapping, Opaque, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
+    Bound,
     Const,
     DeviceValue,
     External,
+    Function,
     Number,
     Parameters,
+    Pointer,
     Tensor,
     Text,
     TupleValue,
@@ -26,7 +31,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib import numpy_
-from devfix.analysis.stdlib.containers import ListObject, new_list
+from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
 from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands
@@ -119,6 +124,9 @@ def _perhaps_numbers(value: Value) -> Value:
 def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Value:
     """Evaluate ``left op right``."""
     left, right = interp.evaluate(node.left), interp.evaluate(node.right)
+    defined = _defined(interp, node, left, right, in_place)
+    if defined is not None:
+        return defined
     if (_holds_tensor(left) or _holds_tensor(right)) and not (_is_text(left) or _is_text(right)):
         left, right = _moved(interp, left, node.left, right), _moved(interp, right, node.right, left)
         if _has_sequence(interp, node.op, left, right):
@@ -130,6 +138,10 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
         concatenated = _concatenate(interp, left, right, node)
         if concatenated is not None:
             return concatenated
+    if isinstance(node.op, ast.BitOr):
+        merged = _merged(interp, left, right)
+        if merged is not None:
+            return merged
     if isinstance(node.op, ast.Mod) and isinstance(left, (Const, DeviceValue)):
         operands = right.items if isinstance(right, TupleValue) else (right,)
         return _identified(format_string(left), (left, *operands), node)
@@ -140,6 +152,48 @@ def binary(interp: Interpreter, node: ast.BinOp, in_place: bool = False) -> Valu
     if all(isinstance(operand, (Const, Number)) for operand in (left, right)):
         return Number()
     return numpy_.operator_result(left, right, node) or UNKNOWN
+
+
+_METHODS: dict[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.LShift: "lshift",
+    ast.MatMult: "matmul",
+    ast.Mod: "mod",
+    ast.Mult: "mul",
+    ast.Pow: "pow",
+    ast.RShift: "rshift",
+    ast.Sub: "sub",
+}
+
+
+def _defined(interp: Interpreter, node: ast.BinOp, left: Value, right: Value, in_place: bool) -> Value | None:
+    """Call the method of a project class for an operator: ``__iadd__``, ``__add__``, ``__radd__``."""
+    name = _METHODS[type(node.op)]
+    tried = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
+    for receiver, method, other in [(left, f"__i{name}__", right), *tried] if in_place else tried:
+        cls = interp.heap_object(receiver).cls if isinstance(receiver, Pointer) else None
+        found = find_member(interp, cls, method) if cls is not None else None
+        if isinstance(found, Function):
+            call = ast.copy_location(ast.Call(ast.Name(method, ast.Load()), [], []), node)
+            return interp.call(Bound(found, receiver), [other], {}, call)
+    return None
+
+
+def _merged(interp: Interpreter, left: Value, right: Value) -> Value | None:
+    """Return the dictionary of ``left | right``."""
+    one, two = object_at(interp, left, Mapping), object_at(interp, right, Mapping)
+    if one is None or two is None:
+        return None
+    rest = join_options(one.default_item, two.default_item)
+    fields = {**one.fields, **two.fields}
+    if two.default_item is not None:
+        fields = {key: join((value, two.default_item)) for key, value in fields.items()}
+    return interp.new(DictObject(fields=fields, default_item=rest))
 
 
 def _may_be_number(value: Value) -> bool:

@@ -38,6 +38,7 @@ from devfix.analysis.transfer import (
     instantiation,
     methods,
     operators,
+    patterns,
 )
 from devfix.analysis.transfer.loops import for_loop, sends_to_accelerator, while_loop
 from devfix.syntax.node_caches import node_cache
@@ -412,13 +413,11 @@ def _match(interp: Interpreter, stmt: ast.Match) -> None:
     subject = interp.evaluate(stmt.subject)
     start, ends = interp.now, []
     for case in stmt.cases:
-        fits = conditions.matches(interp, subject, case.pattern)
+        fits = patterns.matches(interp, subject, case.pattern)
         if fits is False:
             continue
         interp.state = start.fork()
-        for node in ast.walk(case.pattern):
-            if isinstance(node, (ast.MatchAs, ast.MatchStar)) and node.name:
-                interp.bind(node.name, UNKNOWN)
+        patterns.bind(interp, case.pattern, subject)
         execute(interp, case.body)
         if interp.state is not None:
             ends.append(interp.state)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
     from devfix.analysis.domain.state import State
 
-__all__ = ["Summary"]
+__all__ = ["Summary", "pointers_in"]
 
 MOST_STEPS = 1_500  # of a function whose every context is followed
 MOST_CONTEXTS = 2  # of a larger one, with arguments in the same places
@@ -146,7 +146,7 @@ class _Result:
 
 
 def _noted(result: Value, arguments: Sequence[Value], start: int) -> _Result:
-    if any(pointer.id > start for pointer in _pointers([result])):
+    if any(pointer.id > start for pointer in pointers_in([result])):
         return _Result(UNKNOWN)
     if isinstance(result, (Tensor, Pointer)) and result in arguments:
         return _Result(UNKNOWN, arguments.index(result))
@@ -242,7 +242,7 @@ def _devices_of_weights(state: State, pointer: Pointer) -> set[Device]:
     return devices
 
 
-def _pointers(values: Iterable[Value]) -> Iterator[Pointer]:
+def pointers_in(values: Iterable[Value]) -> Iterator[Pointer]:
     """Yield the pointers in values."""
     pending: list[Value] = list(values)
     while pending:

@@ -1,0 +1,117 @@
+"""Containers of the standard library: deques, queues, ordered and default dictionaries, and named tuples."""
+
+from __future__ import annotations
+
+import ast
+import keyword
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from devfix.analysis.domain.joins import equal_or
+from devfix.analysis.domain.records import dataclass
+from devfix.analysis.domain.values import (
+    NONE,
+    UNKNOWN,
+    ClassValue,
+    Const,
+    External,
+    Keywords,
+    Pointer,
+    TupleValue,
+    Value,
+    join,
+)
+from devfix.analysis.stdlib import builtins
+from devfix.analysis.stdlib.containers import DictObject, ListObject
+from devfix.analysis.torch.batches import implicit_call
+
+if TYPE_CHECKING:
+    from devfix.analysis.domain.protocol import Interpreter, TransferFunction
+
+__all__ = ["OVERLAYS"]
+
+
+@dataclass(frozen=True)
+class DefaultDictObject(DictObject):
+    """A ``defaultdict``; ``factory`` makes its missing items."""
+
+    factory: Value = field(default=UNKNOWN, metadata=equal_or(UNKNOWN))
+
+    def item(self, interp: Interpreter, pointer: Pointer, name: str | None, node: ast.Subscript) -> Value:
+        """Return an item; a missing one is made and kept."""
+        if name in self.fields or self.factory == NONE:
+            return super().item(interp, pointer, name, node)
+        made = self.default_item
+        if made is None:
+            made = interp.call(self.factory, [], {}, implicit_call(node))
+            if name is not None:
+                interp.now.set_field(pointer, name, made)
+            else:
+                interp.now.update(pointer, default_item=made)
+        return made if name is not None else join((made, *self.fields.values()))
+
+
+def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return builtins.call(interp, "list", args, keywords, node)
+
+
+def _queue(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return interp.new(ListObject())
+
+
+def _dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    return builtins.call(interp, "dict", args, keywords, node)
+
+
+def _default_dict(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    made = builtins.call(interp, "dict", args[1:], keywords, node)
+    items = interp.heap_object(made) if isinstance(made, Pointer) else DictObject()
+    factory = args[0] if args else NONE
+    return interp.new(DefaultDictObject(fields=items.fields, default_item=items.default_item, factory=factory))
+
+
+def _named_tuple(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``namedtuple("Step", "state action")``: return a class like ``class Step(NamedTuple)``."""
+    assert interp.activation is not None
+    names = _field_names(interp, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
+    called = args[0].value if args and isinstance(args[0], Const) else None
+    if not names or not isinstance(called, str) or not _is_name(called):
+        return UNKNOWN
+    fields = "".join(f"    {each}: object\n" for each in names)
+    stmt = ast.parse(f"class {called}(NamedTuple):\n{fields}").body[0]
+    assert isinstance(stmt, ast.ClassDef)
+    for inner in ast.walk(stmt):
+        if hasattr(inner, "lineno"):
+            ast.copy_location(inner, node)
+    return ClassValue(stmt, interp.activation.module, (External("typing.NamedTuple"),), interp.new_env())
+
+
+def _field_names(interp: Interpreter, sequence: Value, node: ast.Call) -> list[str]:
+    """Return the field names of ``"state action"``, ``"state, action"``, ``["state"]`` or ``[("state", Tensor)]``."""
+    if isinstance(sequence, Const) and isinstance(sequence.value, str):
+        found: list[object] = [*sequence.value.replace(",", " ").split()]
+    else:
+        items = interp.elements(sequence, node) or []
+        first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
+        found = [item.value if isinstance(item, Const) else None for item in first]
+    names = [name for name in found if isinstance(name, str) and _is_name(name)]
+    return names if len(names) == len(found) else []
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and not keyword.iskeyword(text)
+
+
+_QUEUES = (
+    "queue.Queue queue.LifoQueue queue.SimpleQueue asyncio.Queue asyncio.LifoQueue multiprocessing.Queue "
+    "multiprocessing.SimpleQueue multiprocessing.JoinableQueue torch.multiprocessing.Queue "
+    "torch.multiprocessing.SimpleQueue torch.multiprocessing.JoinableQueue"
+).split()
+
+OVERLAYS: dict[str, TransferFunction] = {
+    **dict.fromkeys(_QUEUES, _queue),
+    "collections.OrderedDict": _dictionary,
+    "collections.defaultdict": _default_dict,
+    "collections.deque": _sequence,
+    "collections.namedtuple": _named_tuple,
+}

@@ -1,0 +1,6 @@
+"""Parallel loops."""
+
+# https://joblib.readthedocs.io/en/stable/generated/joblib.Parallel.html
+def delayed(function) -> Same[function]: ...
+class Parallel(Object):
+    def __call__(self, iterable) -> Same[iterable]: ...

@@ -1,0 +1,69 @@
+"""Containers of the standard library keep where their items are."""
+
+from __future__ import annotations
+
+import pytest
+
+PROGRAM = """
+import asyncio
+import collections
+import multiprocessing
+import queue
+import typing
+
+net = nn.Linear(4, 2).cuda()
+{made}
+net({item})
+"""
+
+ITEMS = {
+    "deque": ("d = collections.deque(maxlen=9)\nd.append({x})", "d.popleft()"),
+    "deque-left": ("d = collections.deque([{y}])\nd.appendleft({x})", "d[0]"),
+    "deque-from-the-left": ("d = collections.deque([{x}, {y}])", "d.popleft()"),
+    "deque-from-the-right": ("d = collections.deque([{y}, {x}])", "d.pop()"),
+    "deque-of-unknown-length": (
+        "d = collections.deque()\nfor _ in range(int(input())):\n    d.append({x})",
+        "d.popleft()",
+    ),
+    "insert": ("d = [{y}]\nd.insert(0, {x})", "d[0]"),
+    "insert-at-an-unknown-place": ("d = []\nd.insert(int(input()), {x})", "d[0]"),
+    "pop-at-an-index": ("d = [{y}, {x}]", "d.pop(-1)"),
+    "slice": ("d = [None]\nd[:] = [{x}]", "d[0]"),
+    "part-of-a-list": ("d = [{x}, {x}]\nd[1:] = [{x}]", "d[1]"),
+    "queue": ("d = queue.Queue()\nd.put({x})", "d.get()"),
+    "queue-without-waiting": ("d = multiprocessing.Queue()\nd.put_nowait({x})", "d.get_nowait()"),
+    "defaultdict": ("d = collections.defaultdict(list)\nd['a'].append({x})", "d['a'][0]"),
+    "defaultdict-by-variable": ("d = collections.defaultdict(list)\nd[input()].append({x})", "d[input()][0]"),
+    "defaultdict-of-a-function": ("d = collections.defaultdict(lambda: {x})", "d['a']"),
+    "defaultdict-of-items": ("d = collections.defaultdict(list, a={x})", "d['a']"),
+    "fromkeys": ("d = dict.fromkeys(['a', 'b'], {x})", "d['b']"),
+    "fromkeys-of-unknown-keys": ("d = dict.fromkeys(open('names'), {x})", "d['b']"),
+    "popitem": ("d = {{'a': {y}, 'b': {x}}}", "d.popitem()[1]"),
+    "union": ("d = {{'a': {y}}} | {{'a': {x}}}", "d['a']"),
+    "union-in-place": ("d = {{'a': {y}}}\nd |= {{'a': {x}}}", "d['a']"),
+    "typed-dictionary": ("class D(typing.TypedDict):\n    a: torch.Tensor\nd = D(a={x})", "d['a']"),
+    "first-and-rest": ("d, *rest = [{x}, {y}, {y}]", "d"),
+    "rest": ("a, *d, b = [{y}, {x}, {y}]", "d[0]"),
+    "rest-of-unknown-length": ("a, *d = [{x} for _ in open('names')]", "d[0]"),
+    "sum": ("d = sum([{x}, {x}])", "d"),
+    "largest": ("d = max([{x}, {x}], key=lambda each: each.sum())", "d"),
+}
+
+
+@pytest.mark.parametrize(("made", "item"), ITEMS.values(), ids=ITEMS)
+def test_an_item_is_where_it_was_put(met, made, item):
+    cpu, cuda = "torch.ones(3, 4)", "torch.ones(3, 4).cuda()"
+
+    assert met(PROGRAM.format(made=made.format(x=cpu, y=cuda), item=item)) == [f"net({item})"]
+    assert met(PROGRAM.format(made=made.format(x=cuda, y=cuda), item=item)) == []
+
+
+def test_a_mapping_without_a_default_has_no_missing_items(met):
+    program = """
+        import collections
+
+        d = collections.defaultdict(None, a=torch.ones(3).cuda())
+        print(d["a"] + torch.ones(3), d["b"])
+        """
+
+    assert met(program) == ['print(d["a"] + torch.ones(3), d["b"])']

@@ -1,0 +1,25 @@
+"""Environment variables that choose the device."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("variable", "meets"),
+    [
+        pytest.param("os.environ.get('DEVICE', 'cuda')", True, id="get"),
+        pytest.param("os.getenv('DEVICE', default='cuda:0')", True, id="getenv"),
+        pytest.param("os.getenv('DEVICE', 'cpu')", False, id="processor"),
+        pytest.param("os.getenv('DEVICE')", False, id="no-default"),
+        pytest.param("os.environ.get('NAME', 'resnet')", False, id="no-device"),
+    ],
+)
+def test_a_variable_names_the_accelerator_where_that_is_its_default(met, variable, meets):
+    program = f"""
+        import os
+
+        print(torch.ones(3).to({variable}) + torch.ones(3))
+        """
+
+    assert bool(met(program)) is meets

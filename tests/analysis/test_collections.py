@@ -67,3 +67,34 @@ def test_a_mapping_without_a_default_has_no_missing_items(met):
         """
 
     assert met(program) == ['print(d["a"] + torch.ones(3), d["b"])']
+
+
+OBJECTS = {
+    "chained": ("d = collections.ChainMap({{'b': {y}}}, {{'a': {x}}})", "d['a']"),
+    "heap": ("d = []\nheapq.heappush(d, (1, {x}))", "heapq.heappop(d)[1]"),
+    "pickled": ("d = pickle.loads(pickle.dumps([{x}]))", "d[0]"),
+    "list-of-a-class": ("class L(list):\n    pass\nd = L()\nd.append({x})", "d[0]"),
+    "list-of-a-class-with-items": ("class L(list):\n    pass\nd = L([{x}])", "d[0]"),
+    "tuple-of-a-class": ("class T(tuple):\n    pass\nd = T(({x}, {y}))", "d[0]"),
+    "fields": ("d = dataclasses.asdict(Data({x}))", "d['a']"),
+    "other-fields": ("d = dataclasses.replace(Data({y}), a={x})", "d.a"),
+    "replaced": ("d = Row({x}, 1)._replace(b=2)", "d.a"),
+    "as-dictionary": ("d = Row({x}, 1)._asdict()", "d['a']"),
+    "made-of-a-sequence": ("d = Row._make([{x}, 1])", "d.a"),
+}
+
+
+@pytest.mark.parametrize(("made", "item"), OBJECTS.values(), ids=OBJECTS)
+def test_objects_that_stand_for_others_hold_the_same(met, made, item):
+    classes = "Row = collections.namedtuple('Row', 'a b')\n\n@dataclasses.dataclass\nclass Data:\n    a: object\n"
+    imports = f"import dataclasses\nimport heapq\nimport pickle\n{PROGRAM.partition('net =')[0]}{classes}\nnet ="
+    program = imports + PROGRAM.partition("net =")[2]
+    cpu, cuda = "torch.ones(3, 4)", "torch.ones(3, 4).cuda()"
+
+    assert met(program.format(made=made.format(x=cpu, y=cuda), item=item)) == [f"net({item})"]
+    assert met(program.format(made=made.format(x=cuda, y=cuda), item=item)) == []
+
+
+@pytest.mark.parametrize("call", ["collections.ChainMap(input())", "dataclasses.replace(input(), a=1)"])
+def test_what_stands_for_something_unknown_is_unknown(met, call):
+    assert met(f"import collections\nimport dataclasses\nprint({call}['a'] + torch.ones(3).cuda())\n") == []

@@ -162,3 +162,110 @@ def test_members_that_are_numbered_differ_and_are_no_modules(met):
         """
 
     assert met(program) == ["return self.layer(x) * self.scale"]
+
+
+def test_a_class_that_is_derived_is_registered_by_its_base(met):
+    program = """
+        class Part:
+            known = {}
+
+            def __init_subclass__(cls, name="", **options):
+                super().__init_subclass__(**options)
+                Part.known[name] = cls
+
+        class Adder(Part, name="adder"):
+            def run(self, x):
+                return x + torch.ones(3)
+
+        Part.known["adder"]().run(torch.ones(3).cuda())
+        """
+
+    assert met(program) == ["return x + torch.ones(3)"]
+
+
+@pytest.mark.parametrize("maker", ["super().__new__(cls)", "object.__new__(cls)"])
+def test_the_only_instance_of_a_class_has_its_attributes(met, maker):
+    program = f"""
+        class Settings:
+            instance = None
+
+            def __new__(cls, *args):
+                if cls.instance is None:
+                    cls.instance = {maker}
+                return cls.instance
+
+            def __init__(self, scale):
+                self.scale = scale
+
+        print(Settings(torch.ones(3)).scale + torch.ones(3).cuda())
+        """
+
+    assert met(program) == ["print(Settings(torch.ones(3)).scale + torch.ones(3).cuda())"]
+
+
+def test_what_a_class_makes_instead_of_itself_is_not_constructed(met):
+    program = """
+        class Other:
+            scale = torch.ones(3).cuda()
+
+        class Settings:
+            def __new__(cls):
+                return Other()
+
+            def __init__(self):
+                self.scale = torch.ones(3)
+
+        print(Settings().scale + torch.ones(3).cuda())
+        """
+
+    assert met(program) == []
+
+
+@pytest.mark.parametrize("base", ["threading.Thread", "multiprocessing.Process"])
+def test_the_work_of_a_thread_is_followed_where_it_starts(met, base):
+    program = f"""
+        import multiprocessing
+        import threading
+
+        class Work({base}):
+            def run(self):
+                print(torch.ones(3).cuda() + torch.ones(3))
+
+        work = Work()
+        work.start()
+        """
+
+    assert met(program) == ["print(torch.ones(3).cuda() + torch.ones(3))"]
+
+
+ASYNCHRONOUS = {
+    "iterator": ("async for item in Items():", "def __aiter__(self):\n        return self"),
+    "context": ("async with Items() as item:", "def unused(self):\n        pass"),
+}
+
+
+@pytest.mark.parametrize(("header", "method"), ASYNCHRONOUS.values(), ids=ASYNCHRONOUS)
+def test_asynchronous_loops_and_contexts_bind_what_their_methods_return(met, header, method):
+    program = f"""
+import asyncio
+
+class Items:
+    {method}
+
+    async def __anext__(self):
+        return torch.ones(3)
+
+    async def __aenter__(self):
+        return torch.ones(3)
+
+    async def __aexit__(self, *args):
+        pass
+
+async def main():
+    {header}
+        print(item + torch.ones(3).cuda())
+
+asyncio.run(main())
+"""
+
+    assert met(program) == ["print(item + torch.ones(3).cuda())"]

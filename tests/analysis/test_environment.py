@@ -23,3 +23,18 @@ def test_a_variable_names_the_accelerator_where_that_is_its_default(met, variabl
         """
 
     assert bool(met(program)) is meets
+
+
+@pytest.mark.parametrize(
+    ("setting", "meets"),
+    [('config.get("device", "cuda")', True), ('config.get("device", "cpu")', False), ('config.get("device")', False)],
+)
+def test_a_setting_is_the_accelerator_where_that_is_its_default(met, setting, meets):
+    program = f"""
+        import yaml
+
+        config = yaml.safe_load(open("config.yaml"))
+        print(torch.ones(3).to({setting}) + torch.ones(3))
+        """
+
+    assert bool(met(program)) is meets

@@ -337,3 +337,16 @@ def test_an_attribute_that_is_set_on_a_class_has_its_value_from_then_on(line, li
     }
 
     assert [mismatch.point.span.line for mismatch in facts_of(files).mismatches] == lines
+
+
+def test_a_module_of_python_whose_names_are_all_imported_is_known(met):
+    program = """
+        from typing import *
+
+        class Row(NamedTuple):
+            item: torch.Tensor
+
+        print(cast(Any, Row(torch.ones(3))).item + torch.ones(3).cuda())
+        """
+
+    assert met(program) == ["print(cast(Any, Row(torch.ones(3))).item + torch.ones(3).cuda())"]

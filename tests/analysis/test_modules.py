@@ -903,3 +903,55 @@ class Scores(nn.Module):
 Scores()(torch.ones(3).cuda(), torch.ones(3).cuda())
 """
     assert met(program) == []
+
+
+COMPUTED = {
+    "attribute": ("setattr(self, f'layer{i}', nn.Linear(4, 4))", "getattr(self, f'layer{i}')(x)"),
+    "percent": ("setattr(self, 'layer%d' % i, nn.Linear(4, 4))", "getattr(self, 'layer%d' % i)(x)"),
+    "added": ("self.add_module('layer' + str(i), nn.Linear(4, 4))", "getattr(self, 'layer' + str(i))(x)"),
+    "by-name": ("self.add_module('layer{}'.format(i), nn.Linear(4, 4))", "self.layer0(x)"),
+    "by-key": ("self.add_module(f'layer{i}', nn.Linear(4, 4))", "self._modules['layer0'](x)"),
+    "named-one-by-one": (
+        "self.layer0 = nn.Linear(4, 4); self.other = nn.Linear(3, 3)",
+        "getattr(self, f'layer{i}')(x)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("register", "call"), COMPUTED.values(), ids=COMPUTED)
+def test_submodules_of_computed_names_are_called(met, register, call):
+    program = f"""
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                for i in range(int(input())):
+                    {register}
+
+            def forward(self, x):
+                for i in range(int(input())):
+                    x = {call}
+                return x
+
+        net = Net().cuda()
+        net(torch.ones(3, 4).cuda())
+        net(torch.ones(3, 4))
+        """
+
+    assert met(program) == [f"x = {call}"]
+    assert met(program.replace("net(torch.ones(3, 4))\n", "\n")) == []
+
+
+def test_a_name_that_no_part_begins_with_is_unknown(met):
+    program = """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer0 = nn.Linear(4, 4)
+
+            def forward(self, x):
+                return getattr(self, f"head{input()}")(x) + getattr(self, input())(x)
+
+        Net().cuda()(torch.ones(3, 4))
+        """
+
+    assert met(program) == []

@@ -1,4 +1,4 @@
-"""Containers of the standard library: deques, queues, ordered and default dictionaries, and named tuples."""
+"""Containers of the standard library: deques, queues, heaps, dictionaries, named tuples, and data classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.joins import equal_or
-from devfix.analysis.domain.records import dataclass
+from devfix.analysis.domain.objects import HeapObject, Mapping, object_at
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
@@ -102,6 +103,41 @@ def _is_name(text: str) -> bool:
     return text.isidentifier() and not keyword.iskeyword(text)
 
 
+def _chained(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``ChainMap(first, second)``: what the first one lacks is the second one's."""
+    mappings = [object_at(interp, each, Mapping) for each in args]
+    if any(each is None for each in mappings):
+        return UNKNOWN
+    fields = {key: item for each in reversed(mappings) if each is not None for key, item in each.fields.items()}
+    return interp.new(DictObject(fields=fields))
+
+
+def _pushed(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``heapq.heappush(heap, item)``."""
+    if len(args) == 2 and isinstance(args[0], Pointer):
+        interp.now.update(args[0], default_item=join([*interp.heap_object(args[0]).contents, args[1]]), fields={})
+    return NONE
+
+
+def _popped(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``heapq.heappop(heap)``."""
+    return interp.element(args[0], node) if args else UNKNOWN
+
+
+def _as_dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``dataclasses.asdict(instance)``."""
+    instance = object_at(interp, args[0], HeapObject) if args else None
+    return interp.new(DictObject(fields=dict(instance.fields))) if instance is not None else UNKNOWN
+
+
+def _replaced(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``dataclasses.replace(instance, field=value)``."""
+    instance = object_at(interp, args[0], HeapObject) if args else None
+    if instance is None or "**" in keywords:
+        return UNKNOWN
+    return interp.new(replace(instance, fields={**instance.fields, **keywords}))
+
+
 _QUEUES = (
     "queue.Queue queue.LifoQueue queue.SimpleQueue asyncio.Queue asyncio.LifoQueue multiprocessing.Queue "
     "multiprocessing.SimpleQueue multiprocessing.JoinableQueue torch.multiprocessing.Queue "
@@ -110,8 +146,13 @@ _QUEUES = (
 
 OVERLAYS: dict[str, TransferFunction] = {
     **dict.fromkeys(_QUEUES, _queue),
+    "collections.ChainMap": _chained,
     "collections.OrderedDict": _dictionary,
     "collections.defaultdict": _default_dict,
     "collections.deque": _sequence,
     "collections.namedtuple": _named_tuple,
+    "dataclasses.asdict": _as_dictionary,
+    "dataclasses.replace": _replaced,
+    "heapq.heappop": _popped,
+    "heapq.heappush": _pushed,
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from devfix.analysis import attribute_stores
 from devfix.analysis.domain.classes import external_bases, find_member, is_named_tuple
 from devfix.analysis.domain.objects import BatchPart, BatchSource
-from devfix.analysis.domain.records import dataclass
+from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import (
     UNKNOWN,
     Bound,
@@ -27,7 +27,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.stdlib.containers import container_method
+from devfix.analysis.stdlib.containers import DictObject, container_method
 from devfix.analysis.stdlib.items import escape_fields, is_unrollable, setting_after_write, unpack_fields
 from devfix.analysis.torch import batches, data_sources
 
@@ -44,6 +44,7 @@ MAPPINGS = frozenset(
 
 _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without iteration
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
+_TUPLE_METHODS = frozenset({"_asdict", "_replace"})  # of named tuples
 _DICTIONARY_METHODS = frozenset("items keys values update".split())
 
 
@@ -55,6 +56,13 @@ class InstanceObject(BatchPart, BatchSource):
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
         """Call a method of the instance's ``__dict__``, or one that a library class defines."""
+        if name in _TUPLE_METHODS and is_named_tuple(interp, pointer):
+            if name == "_replace":
+                return interp.new(replace(self, fields={**self.fields, **keywords}))
+            return interp.new(DictObject(fields=dict(self.fields)))
+        run = find_member(interp, self.cls, "run") if name == "start" and self.cls is not None else None
+        if isinstance(run, Function):
+            return interp.call(Bound(run, pointer), [], {}, node)  # of a thread or a process
         if name in _MOVES:
             interp.escape([pointer])  # the base class moves what it knows: ``pipeline.to(device)``
             return pointer
@@ -64,6 +72,10 @@ class InstanceObject(BatchPart, BatchSource):
         """Return ``__dict__``, what ``__getattr__`` returns, or an unknown value."""
         if name == "__dict__":
             return pointer
+        if name in _TUPLE_METHODS and is_named_tuple(interp, pointer):
+            return Builtin(pointer, name)
+        if name == "start" and self.cls is not None and not _BARE.issuperset(external_bases(self.cls)):
+            return Builtin(pointer, name)
         if name in _DICTIONARY_METHODS and self.cls is not None and self._is_mapping(interp):
             return Builtin(pointer, name)  # the class of Python has it, before ``__getattr__`` is asked
         getter = find_member(interp, self.cls, "__getattr__") if self.cls is not None else None
@@ -154,13 +166,14 @@ def iterated(
     interp: Interpreter, cls: ClassValue | None, pointer: Pointer, node: ast.AST, moved: frozenset[str]
 ) -> Value | None:
     """Return an element of what a class's ``__iter__`` returns; ``None`` if it has no such method."""
-    iterator = interp.attribute(pointer, "__iter__", node) if cls is not None else UNKNOWN
+    is_async = cls is not None and find_member(interp, cls, "__aiter__") is not None
+    iterator = interp.attribute(pointer, "__aiter__" if is_async else "__iter__", node) if cls is not None else UNKNOWN
     if not isinstance(iterator, Bound):
         return None
     result = interp.call(iterator, [], {}, batches.implicit_call(node))
     if result != pointer:
         return interp.element(result, node, moved)
-    step = interp.attribute(pointer, "__next__", node)
+    step = interp.attribute(pointer, "__anext__" if is_async else "__next__", node)
     return interp.call(step, [], {}, batches.implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
 
 

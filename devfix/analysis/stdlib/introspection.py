@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     Text,
     TupleValue,
+    Union,
     Unknown,
     Value,
     alternatives,
@@ -35,6 +36,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.stdlib.texts import known_start
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
@@ -52,13 +54,23 @@ def _getattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
     if not names or len(names) != len(alternatives(args[1])):
         owner = interp.heap_object(args[0]) if isinstance(args[0], Pointer) else None
         if isinstance(owner, Module):
-            return owner.fields.get(module_tree.COMPUTED, UNKNOWN)
+            return _computed_part(owner, node.args[1] if len(node.args) > 1 else None)
         if isinstance(args[0], Pointer) and isinstance(owner, InstanceObject):
             return attribute_stores.computed_attribute(interp, args[0])
         return External(f"{args[0].name}.any") if isinstance(args[0], External) else UNKNOWN
     found = join(interp.attribute(args[0], name, node) for name in names)
     missing = isinstance(found, Unknown) and len(args) > 2
     return join((found, args[2])) if missing else found
+
+
+def _computed_part(module: Module, name: ast.expr | None) -> Value:
+    """Return a part under a computed name: one whose name begins so, or one with another computed name."""
+    if module_tree.COMPUTED in module.fields:
+        return module.fields[module_tree.COMPUTED]
+    start = known_start(name) if name is not None else ""
+    parts = [(key, value) for key, value in module.fields.items() if isinstance(value, (Pointer, Union))]
+    named = [value for key, value in parts if start and key.startswith(start)]
+    return join(named or module_tree.computed_parts(module))
 
 
 def set_named_attribute(interp: Interpreter, owner: Value, args: list[Value], node: ast.Call) -> Value:

@@ -18,7 +18,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 
-__all__ = ["composed", "device_in_key", "text_key"]
+__all__ = ["composed", "device_in_key", "known_start", "text_key"]
 
 MOST_CHARACTERS = 500
 
@@ -47,6 +47,22 @@ def composed(parts: Iterable[Value], node: ast.expr) -> Text:
     keys = [text_key(part) or place for part in parts]
     symbol = f"text({', '.join(keys)})~"  # "~": the name of a flag does not end so
     return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")
+
+
+def known_start(node: ast.expr) -> str:
+    """Return the text that a computed string begins with: ``layer`` of ``f"layer{i}"`` and of ``"layer" + str(i)``."""
+    match node:
+        case ast.JoinedStr(values=[ast.Constant(value=str() as start), *_]):
+            return start
+        case ast.BinOp(left=left, op=ast.Add()):
+            return known_start(left)
+        case ast.BinOp(left=ast.Constant(value=str() as text), op=ast.Mod()):
+            return text.partition("%")[0]
+        case ast.Call(func=ast.Attribute(value=ast.Constant(value=str() as text), attr="format")):
+            return text.partition("{")[0]
+        case ast.Constant(value=str() as text):
+            return text
+    return ""
 
 
 def device_in_key(value: Value) -> Device | None:

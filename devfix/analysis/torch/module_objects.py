@@ -113,6 +113,9 @@ class ModuleObject(Module):
 
     def _part(self, interp: Interpreter, pointer: Pointer, name: str) -> Value:
         """Return an attribute that may be a submodule."""
+        computed = list(module_tree.computed_parts(self))
+        if computed and not name.startswith("__"):
+            return join(computed)  # one of them has this name
         if self.name.startswith(("torch_geometric.", "dgl.")):
             return Builtin(pointer, name)  # their methods take indices, which may be on another device
         if self.name.startswith("torch.nn.") and "Transformer" not in self.name:
@@ -150,9 +153,8 @@ class ModuleObject(Module):
         """Return a submodule of an opaque module, or the join of the submodules for an unknown key."""
         if self.is_opaque:
             return module_tree.opaque_child(interp, pointer, name or "*")
-        if name is None and self.fields:
-            return join(self.fields.values())
-        return super().other_item(interp, pointer, name)
+        found = list(self.fields.values() if name is None else module_tree.computed_parts(self))
+        return join(found) if found else super().other_item(interp, pointer, name)
 
     def set_item(self, interp: Interpreter, pointer: Pointer, key: Value, value: Value, node: ast.AST) -> None:
         """Register a submodule."""

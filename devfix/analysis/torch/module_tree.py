@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Unknown, alternatives
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Unknown, Value, alternatives
 from devfix.models.index import lookup
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = [
     "COMPUTED",
     "assume_module",
+    "computed_parts",
     "is_loss",
     "may_hold_state",
     "named_children",
@@ -87,6 +88,11 @@ def may_hold_state(interp: Interpreter, pointer: Pointer) -> bool:
         if any(object_at(interp, option, Opaque) is not None for option in objects):
             return True
     return False
+
+
+def computed_parts(module: Module) -> Iterator[Value]:
+    """Yield the submodules that are registered under computed names: ``add_module(f"layer{i}", …)``."""
+    return (value for name, value in module.fields.items() if name.startswith("*("))
 
 
 def opaque_child(interp: Interpreter, pointer: Pointer, name: str) -> Pointer:

@@ -36,7 +36,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
 from devfix.analysis.restored_modules import moved_with_owner
-from devfix.analysis.stdlib import numpy_
+from devfix.analysis.stdlib import environment, numpy_
 from devfix.analysis.torch import checkpoints, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.transfer import external_calls, instantiation, iteration, methods
@@ -169,12 +169,20 @@ def call(interp: Interpreter, function: Value, args: list[Value], keywords: dict
         case Unknown() if isinstance(node.func, ast.Attribute) and node.func.attr in ("to", "cuda"):
             moved = interp.new_opaque("")
             return methods.call_method(interp, moved, node.func.attr, args, keywords, node)
+        case Unknown() if (device := _setting(interp, args, node)) is not None:
+            return device
         case _ if keywords.get("return_tensors") == Const("pt"):
             return transformers_.call_tokenizer(interp, _name(function), keywords, node)
         case _:
             is_read_only = isinstance(node.func, ast.Attribute) and node.func.attr in READ_ONLY_METHODS
             interp.escape([] if is_read_only else [*args, *keywords.values()])
             return external_calls.unknown_result(interp, _name(function), args, node, keywords)
+
+
+def _setting(interp: Interpreter, args: list[Value], node: ast.Call) -> Value | None:
+    """Return the device that an unknown mapping of a program chooses: ``config.get("device", "cuda")``."""
+    is_setting = isinstance(node.func, ast.Attribute) and node.func.attr == "get" and len(args) == 2
+    return environment.chosen_by(interp, args[1]) if is_setting and not interp.observations.is_library else None
 
 
 def _name(function: Value) -> str:

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis import attribute_stores
+from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.location import Activation
 from devfix.analysis.domain.objects import Opaque, object_at
 from devfix.analysis.domain.records import replace
@@ -114,6 +115,14 @@ def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
             else:
                 interp.execute([inner])
                 attribute_stores.note_class_attributes(interp, cls, inner)
+    hook = find_member(interp, cls, "__init_subclass__", above=cls)
+    if isinstance(hook, Function):
+        options = {
+            each.arg: interp.evaluate(each.value) for each in stmt.keywords if each.arg and each.arg != "metaclass"
+        }
+        interp.call(
+            hook, [cls], options, ast.copy_location(ast.Call(ast.Name("__init_subclass__", ast.Load()), [], []), stmt)
+        )
     for decorator in reversed(stmt.decorator_list):
         _register_class(interp, cls, decorator)
     return cls

@@ -6,6 +6,8 @@ import ast
 import builtins
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.location import Activation
@@ -117,8 +119,20 @@ def name_of_library(libraries: Sequence[str], name: str) -> External | None:
     """
     if name.startswith("_") or hasattr(builtins, name):
         return None
+    own = next((library for library in libraries if name in _names_of(library)), None)
+    if own is not None:
+        return External(f"{own}.{name}")
     models = [model for library in libraries if (model := lookup(f"{library}.{name}")) is not None]
     return next((External(model.name) for model in models if model.key == model.name), None)
+
+
+_WITHOUT_EFFECTS = frozenset("collections dataclasses enum functools itertools math typing".split())
+
+
+@lru_cache
+def _names_of(library: str) -> frozenset[str]:
+    """Return the names of a module of the standard library that does nothing when it is imported."""
+    return frozenset(dir(import_module(library))) if library in _WITHOUT_EFFECTS else frozenset()
 
 
 def used(interp: Interpreter, value: Value | None) -> Value | None:

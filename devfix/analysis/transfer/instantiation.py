@@ -29,6 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.overlays import instance_kind
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.stdlib.instances import MAPPINGS
 from devfix.analysis.torch import data, library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
@@ -58,7 +59,32 @@ def instantiate(
         return args[0]  # the member with this value
     if not _TYPED_DICTS.isdisjoint(names):
         return interp.call(External("builtins.dict"), args, keywords, node)
-    pointer = new_instance(interp, cls, node)
+    maker = find_member(interp, cls, "__new__")
+    if isinstance(maker, Function):
+        made = interp.call(maker, [cls, *args], keywords, node)
+        if not isinstance(made, (Pointer, Unknown)) or _is_of_another(interp, made, cls):
+            return made
+    else:
+        made = UNKNOWN
+    instance = made if isinstance(made, Pointer) else new_instance(interp, cls, node)
+    return _constructed(interp, instance, cls, args, keywords, node)
+
+
+def _is_of_another(interp: Interpreter, made: Value, cls: ClassValue) -> bool:
+    """Return whether ``__new__`` has returned an object of another class, whose constructor is not called."""
+    return isinstance(made, Pointer) and interp.heap_object(made).cls is not cls
+
+
+def _constructed(
+    interp: Interpreter,
+    pointer: Pointer,
+    cls: ClassValue,
+    args: list[Value],
+    keywords: dict[str, Value],
+    node: ast.Call,
+) -> Pointer:
+    """Call the constructor of a class for a new instance."""
+    names = external_bases(cls)
     if module_at(interp, pointer) is None:
         optimizers.note_wrapper(interp, cls, [*args, *keywords.values()])
     if cls.dataclass or "typing.NamedTuple" in names:
@@ -66,6 +92,11 @@ def instantiate(
     constructor = find_member(interp, cls, "__init__")
     if isinstance(constructor, Function):
         interp.call(Bound(constructor, pointer), args, keywords, node)
+    elif isinstance(interp.heap_object(pointer), ListObject) and args:
+        known = interp.elements(args[0], node)
+        fields = {str(index): item for index, item in enumerate(known)} if known is not None else {}
+        rest = interp.element(args[0], node) if known is None else None
+        interp.now.update(pointer, fields=fields, default_item=rest)
     elif any(name in MAPPINGS for name in names):
         items = interp.heap_object(args[0]).fields if args and isinstance(args[0], Pointer) else {}
         interp.now.update(pointer, fields={**items, **{key: value for key, value in keywords.items() if key != "**"}})
@@ -124,7 +155,12 @@ def new_instance(interp: Interpreter, cls: ClassValue, node: ast.Call) -> Pointe
                 allocated_at=interp.point(node),
             )
         )
+    if names and names[0] in _SEQUENCES:
+        return interp.new(ListObject(cls.node.name, cls, allocated_at=interp.point(node)))
     return interp.new(instance_kind(names)(cls.node.name, cls, allocated_at=interp.point(node)))
+
+
+_SEQUENCES = frozenset({"builtins.list", "builtins.tuple", "collections.UserList", "collections.deque"})
 
 
 def _fill_dataclass(
@@ -171,6 +207,8 @@ def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
         return value.element  # a generator under contextlib.contextmanager
     if isinstance(value, Pointer) and interp.heap_object(value).cls is not None:
         enter = attribute(interp, value, "__enter__", node)
+        if not isinstance(enter, Bound):
+            enter = attribute(interp, value, "__aenter__", node)
         if isinstance(enter, Bound):
             return interp.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))
     return value

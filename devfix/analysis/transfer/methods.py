@@ -83,6 +83,8 @@ def _super_method(
     interp: Interpreter, value: Super, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     receiver = value.receiver
+    if name == "__new__" and args and isinstance(args[0], ClassValue):
+        return instantiation.new_instance(interp, args[0], node)
     if not isinstance(receiver, Pointer):
         return UNKNOWN
     obj = interp.heap_object(receiver)
@@ -106,6 +108,8 @@ def _class_method(
     interp: Interpreter, cls: ClassValue, name: str, args: list[Value], keywords: Keywords, node: ast.Call
 ) -> Value:
     """Call a class method inherited from a library base: ``Net.from_pretrained(...)``."""
+    if name == "_make" and args and "typing.NamedTuple" in classes.external_bases(cls):
+        return interp.call(cls, interp.elements(args[0], node) or [UNKNOWN], {}, node)
     if name == "apply" and autograd_functions.is_autograd_function(cls):
         return autograd_functions.apply(interp, cls, args, keywords, node)
     if name == "__init__" and args and isinstance(args[0], Pointer):

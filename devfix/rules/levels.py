@@ -90,6 +90,7 @@ PROGRAMS = (
     Row("DEV204", Basis.FAR, 0, 20),
     Row("DEV204", Basis.UNKNOWN_CLASS, 0, 8),
     Row("DEV401", Basis.FAR, 2, 14),
+    Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
 )
@@ -232,8 +233,14 @@ def _is_unknown_method(failing: DeviceMismatch) -> bool:
 
 
 def _is_method(part: Module) -> bool:
-    owner = part.name.rpartition(".")[0]
-    return part.name.startswith(".") or (bool(part.parents) and _is_class_of_another_package(owner))
+    """Return whether a name stands for a method, or a part, of an object of an unknown class."""
+    if part.name.startswith("."):
+        return True
+    names = part.name.split(".")
+    place = next((index for index, name in enumerate(names) if name[:1].isupper()), None)
+    if place is None or not part.parents or any(name.startswith("from_") for name in names[place + 1 :]):
+        return False
+    return lookup(".".join(names[: place + 1])) is None
 
 
 def _is_of_unknown_class(failing: DeviceMismatch) -> bool:

@@ -410,3 +410,18 @@ model(torch.ones(3, 4, device="cuda"))
     found = findings_in(text)
 
     assert [(finding.code, finding.severity) for finding in found] == [("DEV204", level)]
+
+
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        pytest.param("outside.Scorer().cuda().eval().edit(x)", Severity.LATENT, id="method"),
+        pytest.param("outside.Scorer().cuda().eval().module.edit(x)", Severity.LATENT, id="method-of-a-part"),
+        pytest.param("outside.Scorer().cuda()(x)", Severity.ERROR, id="the-object-itself"),
+        pytest.param("outside.Model.from_pretrained('a').cuda().generate(x)", Severity.ERROR, id="pretrained"),
+    ],
+)
+def test_a_method_of_an_unknown_class_of_another_package_may_move_what_it_gets(findings_in, call, level):
+    found = findings_in(f"import outside\nimport torch\n\nx = torch.ones(3, 4)\n{call}\n")
+
+    assert [(finding.code, finding.severity) for finding in found] == [("DEV102", level)]

@@ -83,14 +83,14 @@ def _runs_on_host(interp: Interpreter, expression: ast.expr, kind: str) -> bool:
     What ``forward`` gets is where its weights are, except for lengths that it passes on as they are: its callers
     already give it lengths that work.
     """
+    if assumes_array(interp):
+        return True  # in its branch for arrays, a function computes on the host
     activation = interp.activation
     function = activation.function if activation is not None else None
     if not interp.observations.is_library or activation is None or function is None:
         return False
     if isinstance(function.node, ast.Lambda):
         return False
-    if assumes_array(interp):
-        return True  # an array that was converted goes back
     owner = function.owner.node if function.owner is not None else None
     tree = function.module.tree
     if role(function.node, owner, tree) is Role.HOST:

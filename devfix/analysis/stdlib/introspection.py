@@ -34,6 +34,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.stdlib.texts import known_start
@@ -260,6 +261,13 @@ def _is_no_dataclass(interp: Interpreter, value: Value) -> bool:
     return (module is not None and module.cls is None) or is_known_tensor(interp, value) is not None
 
 
+def _cast(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``typing.cast(np.ndarray, x)``: the value itself, of which more may be known."""
+    if len(args) < 2:
+        return UNKNOWN
+    return numpy_.array(node) if args[0] == External("numpy.ndarray") else args[1]
+
+
 def _auto(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``enum.auto()``: a number of its own for each member of a class."""
     return Const(node.lineno)
@@ -268,4 +276,5 @@ def _auto(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
 OVERLAYS: dict[str, Callable[[Interpreter, str, list[Value], Keywords, ast.Call], Value]] = {
     "dataclasses.is_dataclass": _is_dataclass,
     "enum.auto": _auto,
+    "typing.cast": _cast,
 }

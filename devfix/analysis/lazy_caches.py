@@ -1,7 +1,8 @@
 """Lazy caches: what the first use makes and later ones find.
 
 Of a placeholder tensor, ``self.grid = [torch.zeros(1)] * 3``, the first use checks the shape and rebuilds the cache, so
-the placeholder itself is never an operand.  ``if name not in models: models[name] = Net()`` builds a module once.
+the placeholder itself is never an operand.  ``if name not in models: models[name] = Net()`` builds a module once, and
+``if name in batch: batch[name] = batch[name].cuda()`` replaces what is there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from devfix.syntax.tree import text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["builds_first", "is_filled", "rebuild_items", "rebuild_statements"]
+__all__ = ["builds_first", "is_filled", "rebuild_items", "rebuild_statements", "replaces_entry"]
 
 _SHAPE_ATTRIBUTES = frozenset("shape size numel nelement dim ndim".split())
 
@@ -78,6 +79,23 @@ def _missing_entry(stmt: ast.If) -> ast.Subscript | None:
             entries = [target for target in targets if isinstance(target, ast.Subscript)]
             return next((each for each in entries if (text_of(each.value), text_of(each.slice)) == wanted), None)
     return None
+
+
+@node_cache(4096)
+def replaces_entry(stmt: ast.If) -> bool:
+    """Return whether an ``if`` replaces an entry where there is one: ``if k in batch: batch[k] = batch[k].to(device)``.
+
+    Where there is none, it is nowhere.
+    """
+    match stmt:
+        case ast.If(test=ast.Compare(left=key, ops=[ast.In()], comparators=[holder]), orelse=[]):
+            entry = f"{text_of(holder)}[{text_of(key)}]"
+        case ast.If(test=ast.Call(ast.Name("hasattr"), [holder, ast.Constant(str(name))]), orelse=[]):
+            entry = f"{text_of(holder)}.{name}"
+        case _:
+            return False
+    written = [inner.targets[0] for inner in stmt.body if isinstance(inner, ast.Assign)]
+    return len(written) == len(stmt.body) and all(text_of(target) == entry for target in written)
 
 
 _EMPTY = (Const(0), Const(-1))

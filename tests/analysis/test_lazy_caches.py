@@ -94,3 +94,32 @@ for _ in range(3):
 @pytest.mark.parametrize("key", ["x.device", "str(x.device)", "f'{size}-{x.device}'"])
 def test_what_is_kept_under_a_device_is_there(met, key):
     assert met(WINDOWS.replace("KEY", key)) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "lines"),
+    [
+        pytest.param("name in batch", [], id="entry"),
+        pytest.param("batch.get(name) and ready()", ['net(batch["x"])'], id="more"),
+    ],
+)
+def test_an_entry_that_is_moved_where_there_is_one_is_moved(met, test, lines):
+    program = f"""
+        from itertools import repeat
+
+        from settings import collate, dataset, ready
+
+        def moved(batch):
+            for name in ["x", "mask"]:
+                if {test}:
+                    batch[name] = batch[name].to("cuda")
+            return batch
+
+        net = nn.Linear(4, 2).cuda()
+        for loader in repeat(DataLoader(dataset, collate_fn=collate)):
+            for batch in loader:
+                batch = moved(batch)
+                net(batch["x"])
+        """
+
+    assert met(program) == lines

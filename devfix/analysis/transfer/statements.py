@@ -104,6 +104,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     if truth is None and exhaustive_chains.is_last(interp.activation.module.tree, stmt):
         path_conditions.assume(interp, stmt.test, True)
         truth = True
+    if truth is None and lazy_caches.replaces_entry(stmt):
+        truth = True
     if truth is None and not stmt.orelse and (filled := lazy_caches.rebuild_statements(interp, stmt)):
         execute(interp, stmt.body)
         lazy_caches.rebuild_items(interp, filled)

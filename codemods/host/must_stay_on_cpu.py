@@ -98,6 +98,7 @@ def _module_finding(observations: Observations, offloaded: OffloadedModule) -> F
 
 def _finding(observations: Observations, use: HostAccess) -> Finding:
     tree, text = use.point.tree, ast.unparse(use.expression)
+    fixes = () if use.may_be_number else (*_move_in_loops(observations, use), _fix(use))
     return Finding(
         RULE.code,
         RULE.name,
@@ -106,7 +107,8 @@ def _finding(observations: Observations, use: HostAccess) -> Finding:
         tree.span(use.expression),
         _MESSAGES[use.kind].format(text=text, operation=use.operation),
         event_path((use.point, "used", "a CPU tensor is required here")),
-        (*_move_in_loops(observations, use), _fix(use)),
+        fixes,
+        "" if fixes else "another call passes numbers, which have no `.cpu()`",
     )
 
 

@@ -172,7 +172,7 @@ def _list_finding(observations: Observations, keys: frozenset[int], uses: list[H
         fixes.append(
             Fix("store numbers instead of tensors" if numbers else "store the tensors on the CPU", tuple(edits))
         )
-    if None not in at_uses:
+    if None not in at_uses and not any(use.may_be_number for use in uses):
         fixes.append(
             Fix("move the tensors to the CPU at the call", tuple(edit for edit in at_uses if edit is not None))
         )

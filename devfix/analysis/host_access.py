@@ -11,6 +11,7 @@ from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.classes import is_module_class
 from devfix.analysis.domain.objects import BatchPart, Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import assumes_array
+from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     Const,
@@ -53,21 +54,31 @@ def note_access(
             note_access(interp, node, operation, item, element, kind)
         return
     container = not isinstance(value, (Tensor, Union))
-    if container and kind in ("lengths", "drawn"):
-        return  # a list of Python numbers
     if interp.activation is None:
         return
     key = (interp.activation.module.path, expression.lineno, expression.col_offset)
+    if container and kind in ("lengths", "drawn"):
+        _note_numbers(interp, key)
+        return  # a list of Python numbers
     if _is_replaced(interp.activation.stmt, expression) and not interp.observations.is_new(HostAccess, *key):
         return  # each round of the loop reads another item, as it was before the loop
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
     if not tensors or _runs_on_host(interp, expression, kind):
         return
     point = interp.point(node, with_state=True)
-    is_mixed = any(isinstance(option, (Const, Number)) for option in alternatives(value))
+    read = alternatives(interp.element(value, node) if container else value)
+    is_mixed = key in interp.observations.numbers_read or any(isinstance(each, (Const, Number)) for each in read)
     interp.observations.host_accesses.setdefault(
         key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent, is_mixed)
     )
+
+
+def _note_numbers(interp: Interpreter, key: tuple[str, int, int]) -> None:
+    """Record that another call reads Python numbers in the same place, which have no methods of a tensor."""
+    interp.observations.numbers_read.add(key)
+    known = interp.observations.host_accesses.get(key)
+    if known is not None:
+        interp.observations.host_accesses[key] = replace(known, may_be_number=True)
 
 
 def _is_replaced(statement: ast.stmt | None, expression: ast.expr) -> bool:

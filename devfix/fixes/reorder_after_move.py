@@ -10,6 +10,7 @@ from devfix.analysis.domain.objects import Module, Opaque
 from devfix.analysis.scopes import module_names
 from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
 from devfix.model import Fix, MoveStatements
+from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["built_behind", "model_names", "moved_ahead"]
@@ -32,13 +33,20 @@ def built_behind(
 
 
 def _shared_levels(built: ProgramPoint, late: ProgramPoint) -> list[tuple[CallFrame, CallFrame]]:
-    """Return pairs of frames in the same activation, innermost first."""
+    """Return pairs of frames in the same activation, innermost first; a statement that starts a thread is in none."""
     later = {id(call_frame.activation): call_frame for call_frame in late.call_stack}
     return [
         (call_frame, later[id(call_frame.activation)])
         for call_frame in reversed(built.call_stack)
-        if id(call_frame.activation) in later
+        if id(call_frame.activation) in later and not _hands_over(later[id(call_frame.activation)].stmt)
     ]
+
+
+@node_cache(2048)
+def _hands_over(statement: ast.stmt) -> bool:
+    """Return whether a statement hands a function to a thread or a process, where its moves happen at another time."""
+    calls = [node for node in ast.walk(statement) if isinstance(node, ast.Call)]
+    return any(keyword.arg == "target" for call in calls for keyword in call.keywords)
 
 
 def _reordered(

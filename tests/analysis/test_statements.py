@@ -163,3 +163,19 @@ def test_what_replaces_a_failed_move_is_not_followed_with_an_accelerator(met, fa
         """
 
     assert met(program) == lines
+
+
+@pytest.mark.parametrize(("mapped", "lines"), [('map_location="cpu"', []), ("weights_only=False", ["net(x)"])])
+def test_a_load_that_fails_without_an_accelerator_is_not_repeated_with_one(met, mapped, lines):
+    program = f"""
+        net = nn.Linear(4, 2).cuda()
+        try:
+            x = torch.ones(3, 4).to(net.weight.device)
+            state = torch.load("state.pt")
+        except:
+            x = torch.ones(3, 4)
+            state = torch.load("state.pt", {mapped})
+        net(x)
+        """
+
+    assert met(program) == lines

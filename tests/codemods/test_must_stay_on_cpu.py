@@ -234,3 +234,31 @@ def test_a_model_in_another_file(files_before_and_after, repair):
     )
 
     assert repair(CODE, before) == after
+
+
+def test_lengths_that_another_call_passes_as_numbers_get_no_method_of_a_tensor(repair):
+    calls = ["model(x, torch.tensor([5, 3], device=device))", "model(x, [5, 3])"]
+    program = """\
+import torch
+from torch import nn
+from torch.nn.utils import rnn
+
+
+class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 4)
+
+    def forward(self, x, lengths):
+        return self.rnn(rnn.pack_padded_sequence(x, lengths))[1]
+
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = Encoder().to(device)
+x = torch.randn(5, 2, 3, device=device)
+"""
+    both, reverse = ("\n".join([program, *order, ""]) for order in (calls, calls[::-1]))
+
+    assert repair(CODE, both) == both
+    assert repair(CODE, reverse) == reverse
+    assert "lengths.cpu()" in repair(CODE, f"{program}{calls[0]}\n")

@@ -121,3 +121,13 @@ def test_the_names_of_modules_are_shared():
     point = observe(f"{SETUP}class Box:\n    pass\n\nbox = Box()\nbox.net = net\nnet.cuda()\n").moves[0]
 
     assert model_names(point, point.call_frame) == {"net", "new", "box.net"}
+
+
+def test_a_thread_that_moves_the_model_is_not_started_ahead_of_the_restored_state():
+    text = (
+        f"import threading\n{SETUP}opt = {ADAGRAD}\n{LOAD}\n\ndef work():\n    net.cuda()\n    net(x)\n\n"
+        "thread = threading.Thread(target=work)\nthread.start()\n"
+    )
+    late = observe(text).moves[0]
+
+    assert moved_ahead(point_at(late, LOAD), late) is None

@@ -59,9 +59,19 @@ def does_without_accelerator(stmt: ast.Try, handler: ast.ExceptHandler) -> bool:
         return False
     bound = {node.id for node in _nodes(stmt.body, ast.Name) if isinstance(node.ctx, ast.Store)}
     again = {node.id for node in _nodes(handler.body, ast.Name) if isinstance(node.ctx, ast.Store)}
-    if bound.isdisjoint(again) or not calls_cuda(stmt.body):
+    if bound.isdisjoint(again):
         return False
-    return not calls_cuda(handler.body) or again <= bound
+    if _loads(stmt.body, mapped=False) and _loads(handler.body, mapped=True):
+        return True  # ``except: state = torch.load(path, map_location="cpu")``
+    return calls_cuda(stmt.body) and (not calls_cuda(handler.body) or again <= bound)
+
+
+def _loads(block: Sequence[ast.stmt], mapped: bool) -> bool:
+    """Return whether a block loads a checkpoint, with or without ``map_location``."""
+    loads = [call for call in _nodes(block, ast.Call) if text_of(call.func) == "torch.load"]
+    return any(
+        (len(call.args) > 1 or any(each.arg == "map_location" for each in call.keywords)) is mapped for call in loads
+    )
 
 
 def calls_cuda(block: Sequence[ast.stmt]) -> bool:

@@ -53,6 +53,7 @@ class Observations:
         loadings: calls of ``torch.load``, by position.
         hazards: optimizers that are built too early.
         host_accesses: operations that read accelerator tensors on the host, by the position of the expression.
+        numbers_read: positions where the host reads Python numbers, too.
         random_results: site ids of created CPU tensors that a function returns if its random branch does not return an
             accelerator tensor.
         moves: moves of modules to the accelerator.
@@ -103,6 +104,7 @@ class Observations:
     loadings: dict[tuple[str, int, int], Loading] = field(default_factory=dict)
     hazards: list[OptimizerHazard] = field(default_factory=list)
     host_accesses: dict[tuple[str, int, int], HostAccess] = field(default_factory=dict)
+    numbers_read: set[tuple[str, int, int]] = field(default_factory=set)
     random_results: set[int] = field(default_factory=set)
     moves: list[ProgramPoint] = field(default_factory=list)
     module_references: list[ModuleReference] = field(default_factory=list)

@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.objects import BatchPart, Opaque
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     Bound,
+    ClassValue,
     Const,
     Device,
     DeviceValue,
+    Function,
     IterableOf,
     Number,
     Origin,
@@ -29,11 +33,21 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib.containers import DictObject, ListObject
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.torch.data_sources import source_key
+from devfix.syntax.node_caches import node_cache
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["collate", "holds_moved_tensors", "implicit_call", "sample", "single_graph", "tag_origins", "unknown_batch"]
+__all__ = [
+    "collate",
+    "holds_moved_tensors",
+    "implicit_call",
+    "names_no_device",
+    "sample",
+    "single_graph",
+    "tag_origins",
+    "unknown_batch",
+]
 
 _MOST_NESTED = 6
 
@@ -64,6 +78,32 @@ def holds_moved_tensors(interp: Interpreter, value: Value, depth: int = 0) -> bo
     return obj.last_moved_at is not None or any(
         holds_moved_tensors(interp, part, depth + 1) for part in obj.contents if part != value
     )
+
+
+def names_no_device(interp: Interpreter, value: Value) -> bool:
+    """Return whether the code of a function or a dataset of the project moves nothing, and names no device.
+
+    The tensors that it makes of unknown data, ``torch.stack(images)``, are on the CPU then.
+    """
+    if isinstance(value, Bound):
+        return names_no_device(interp, value.receiver) and names_no_device(interp, value.function)
+    if isinstance(value, Function):
+        return not _names_device(value.node)
+    if isinstance(value, Union):
+        return all(names_no_device(interp, option) for option in value.alternatives)
+    obj = interp.heap_object(value) if isinstance(value, Pointer) else None
+    if obj is not None and obj.cls is None and "dataset" in obj.fields:
+        return names_no_device(interp, obj.fields["dataset"])  # a part of it
+    cls = obj.cls if obj is not None else None
+    return cls is not None and not any(_names_device(base.node) for base in mro(cls) if isinstance(base, ClassValue))
+
+
+@node_cache(2048)
+def _names_device(node: ast.AST) -> bool:
+    names = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+    names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    names |= {each.arg for each in ast.walk(node) if isinstance(each, (ast.arg, ast.keyword)) and each.arg}
+    return any(name in ("to", "cuda") or "device" in name for name in names)
 
 
 def sample(interp: Interpreter, dataset: Value, node: ast.AST) -> Value:
@@ -117,21 +157,29 @@ def collate(interp: Interpreter, value: Value, unknown: Device = CPU, depth: int
     return Tensor(unknown, is_certain=False, maybe_container=True)
 
 
-def tag_origins(interp: Interpreter, value: Value, key: int, item: tuple[str, ...], unknown: Device = CPU) -> Value:
+def tag_origins(
+    interp: Interpreter,
+    value: Value,
+    key: int,
+    item: tuple[str, ...],
+    unknown: Device = CPU,
+    made: Device = UNKNOWN_DEVICE,
+) -> Value:
     """Return a batch in which every CPU tensor has its path as the origin; ``key`` identifies the batch.
 
-    ``unknown`` is the device of parts of which nothing is known.
+    ``unknown`` is the device of parts of which nothing is known, ``made`` that of tensors which are made of such.
     """
-    return _Tagging(interp, key, unknown).tagged(value, item)
+    return _Tagging(interp, key, unknown, made).tagged(value, item)
 
 
 class _Tagging:
     """The copy of one batch; a part that is reached on several paths is copied once, with the first path."""
 
-    def __init__(self, interp: Interpreter, key: int, unknown: Device) -> None:
+    def __init__(self, interp: Interpreter, key: int, unknown: Device, made: Device) -> None:
         self._interp = interp
         self._key = key
         self._unknown = unknown
+        self._made = made
         self._copies: dict[int, Pointer] = {}
 
     def tagged(self, value: Value, item: tuple[str, ...]) -> Value:
@@ -139,8 +187,8 @@ class _Tagging:
         if len(item) > _MOST_NESTED:
             return value  # a recursive batch
         match value:
-            case Tensor(device=device) if device == CPU:
-                return replace(value, origins=(Origin("batch", self._key, item),))
+            case Tensor(device=device) if CPU in (device, self._made if not device.known else device):
+                return replace(value, device=CPU, origins=(Origin("batch", self._key, item),))
             case TupleValue(items):
                 return TupleValue(tuple(self.tagged(part, (*item, str(i))) for i, part in enumerate(items)))
             case Union(alternatives):

@@ -83,7 +83,8 @@ class LoaderObject(BatchSource):
         collate_fn = self.fields.get("collate_fn")
         if collate_fn is None or collate_fn == NONE:
             device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, dataset) else CPU
-            return batches.tag_origins(interp, batches.collate(interp, one, device), key, (), unknown=device)
+            made = device if batches.names_no_device(interp, dataset) else UNKNOWN_DEVICE
+            return batches.tag_origins(interp, batches.collate(interp, one, device), key, (), device, made)
         samples = interp.new(ListObject(default_item=one))
         batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
         if batch == samples and isinstance(one, Unknown):
@@ -92,7 +93,8 @@ class LoaderObject(BatchSource):
         device = UNKNOWN_DEVICE if batches.holds_moved_tensors(interp, collate_fn) else CPU
         if isinstance(batch, Unknown) or object_at(interp, batch, Opaque) is not None:
             batch = Tensor(device, is_certain=False, maybe_container=True)
-        return batches.tag_origins(interp, batch, key, (), unknown=device)
+        is_host = batches.names_no_device(interp, collate_fn) and batches.names_no_device(interp, dataset)
+        return batches.tag_origins(interp, batch, key, (), device, device if is_host else UNKNOWN_DEVICE)
 
     def sample(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
         """Return an item of a loader of the project as a dataset."""

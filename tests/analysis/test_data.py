@@ -1,0 +1,52 @@
+"""Batches of loaders whose data is not known."""
+
+from __future__ import annotations
+
+import pytest
+
+PROGRAM = """
+from files import folder, read
+
+class Images(Dataset):
+    def __init__(self):
+        self.names = folder()
+
+    def __len__(self):
+        return len(self.names)
+
+    def __getitem__(self, index):
+        return {item}
+
+def collate(samples):
+    return {batch}
+
+net = nn.Linear(4, 2).cuda()
+loader = DataLoader({dataset}, batch_size=2, collate_fn={collate})
+for x in loader:
+    net(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        pytest.param({}, True, id="stacked"),
+        pytest.param(
+            {"collate": "None", "item": "torch.stack(read(self.names[index]))"}, True, id="made-by-the-dataset"
+        ),
+        pytest.param({"dataset": "torch.utils.data.Subset(Images(), [0, 1])"}, True, id="part-of-a-dataset"),
+        pytest.param({"dataset": "Images() if input() else Images()"}, True, id="one-of-two"),
+        pytest.param({"batch": "torch.stack([each.to(samples[0]) for each in samples])"}, False, id="moved"),
+        pytest.param({"item": "read(self.names[index], device='cuda')"}, False, id="made-elsewhere"),
+        pytest.param({"dataset": "folder()"}, False, id="unknown-dataset"),
+    ],
+)
+def test_tensors_made_of_unknown_data_are_on_the_cpu_if_no_device_is_named(met, parts, found):
+    default = {
+        "item": "read(self.names[index])",
+        "batch": "torch.stack(samples)",
+        "dataset": "Images()",
+        "collate": "collate",
+    }
+
+    assert met(PROGRAM.format(**default | parts)) == ["net(x)"] * found

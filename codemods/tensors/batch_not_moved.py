@@ -55,7 +55,7 @@ from dataclasses import replace
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.values import Origin
-from devfix.analysis.observations import DeviceMismatch, Operand
+from devfix.analysis.observations import DeviceMismatch, Operand, Transfer
 from devfix.analysis.scopes import condition_of
 from devfix.fixes.event_path import event_path
 from devfix.fixes.tensors.batch_moves import batch_fixes
@@ -92,18 +92,21 @@ def detect(observations: Observations) -> Iterator[Finding]:
                     or _is_input(mismatch, operand, (origin.site_id, origin.path), certain_tensors)
                 ):
                     uses.setdefault(origin.site_id, {}).setdefault(origin.path, []).append((mismatch, operand))
-    moved_conditionally = {
-        (t.origin.site_id, t.origin.path)
-        for t in observations.transfers
-        if t.device == "accelerator" and condition_of(t.point) is not None
-    }
+    moved_conditionally = [
+        t for t in observations.transfers if t.device == "accelerator" and condition_of(t.point) is not None
+    ]
     for key, items in uses.items():
         misplaced_items = []
         for item, pairs in items.items():
             wholes = {(key, item[:depth]) for depth in range(1, len(item) + 1)}
-            if wholes & moved_conditionally and observations.sources[key].kind != "made":
-                continue  # it, or what it is a part of, is moved under a condition that the analysis cannot decide
-            distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in pairs}
+            moves = [t for t in moved_conditionally if (t.origin.site_id, t.origin.path) in wholes]
+            if observations.sources[key].kind == "made":
+                moves = []
+            # not if it, or what it is a part of, is moved under a condition that the analysis cannot decide
+            sure = [pair for pair in pairs if not any(_may_precede(move, pair[0]) for move in moves)]
+            if not sure:
+                continue
+            distinct = {(mismatch.point.key, operand.text): (mismatch, operand) for mismatch, operand in sure}
             misplaced_items.append(
                 MisplacedItem(
                     key,
@@ -116,6 +119,18 @@ def detect(observations: Observations) -> Iterator[Finding]:
             misplaced_items = [misplaced for misplaced in misplaced_items if moved_siblings(observations, misplaced)]
         if misplaced_items:
             yield _finding(observations, key, misplaced_items)
+
+
+def _may_precede(move: Transfer, use: DeviceMismatch) -> bool:
+    """Return whether a move may be of what is used: in a function that leads there, or in place: ``batch[k] = …``.
+
+    What another function moves is a name of its own.
+    """
+    statement = move.point.call_frame.stmt
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if any(isinstance(target, (ast.Attribute, ast.Subscript)) for target in targets):
+        return True
+    return any(frame.activation.node is move.point.call_frame.activation.node for frame in use.point.call_stack)
 
 
 def _certain_tensors(observations: Observations) -> set[tuple[int, tuple[str, ...]]]:

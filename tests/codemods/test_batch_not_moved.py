@@ -122,3 +122,54 @@ model(**tokenizer(["a"], return_tensors="pt"))
     file = SourceFile(str(path), program.encode(), program)
 
     assert [each.finding.code for each in fixpoint.check([file], Settings(root=str(tmp_path))).resolutions] == found
+
+
+@pytest.mark.parametrize(
+    ("first", "found"),
+    [
+        pytest.param("Soft()", [CODE], id="another-loss"),
+        pytest.param("Hard()", [], id="the-loss-itself"),
+    ],
+)
+def test_a_move_in_a_function_that_does_not_lead_to_the_use_is_none_of_it(tmp_path, first, found):
+    program = f"""\
+import sys
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+from data import dataset
+
+
+class Soft(nn.Module):
+    def forward(self, x, y):
+        if sys.argv[2:]:
+            y = y.to(x.device)
+        return (x * 2).sum()
+
+
+class Hard(nn.Module):
+    def forward(self, x, y):
+        if sys.argv[3:]:
+            y = y.to(x.device)
+        return torch.zeros(3, 2, device=x.device).scatter_(1, y.view(-1, 1), 1.0)
+
+
+class Plain(nn.Module):
+    def forward(self, x, y):
+        return torch.zeros(3, 2, device=x.device).scatter_(1, y.view(-1, 1), 1.0)
+
+
+criterion = {first} if sys.argv[1:] else {"Plain()" if found else "Hard()"}
+model = nn.Linear(4, 2).to("cuda")
+for x, y in DataLoader(dataset):
+    criterion(model(x.to("cuda")), y)
+"""
+    path = tmp_path / "train.py"
+    path.write_text(program, encoding="utf-8")
+    file = SourceFile(str(path), program.encode(), program)
+
+    settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
+
+    assert [each.finding.code for each in fixpoint.check([file], settings).resolutions] == found

@@ -161,7 +161,16 @@ def _from_elsewhere(
         return _legacy(move, point, call_frame)
     scope = ValueScope(observations, point, call_frame)
     device = device_expression(scope, FOR_MODULE, Query(like=_device_of(move)))
+    test = _asked(move) if move is not None and device is not None and _is_text(device) else None
+    if test is not None and move is not None:  # what is beside it moves only where there is an accelerator
+        guard = move.point.tree.source(test) if all_live(point, call_frame, test) else None
+        return None if guard is None else ModuleMove(f".to({device})", guard, None, None, _roots(ast.unparse(test)))
     return ModuleMove(f".to({device})", None, None, sibling, _roots(device)) if device is not None else None
+
+
+def _is_text(device: str) -> bool:
+    """Return whether an expression for a device is a literal, which is right on machines with an accelerator only."""
+    return isinstance(ast.parse(device, mode="eval").body, ast.Constant)
 
 
 def _legacy(move: Move, point: ProgramPoint, call_frame: CallFrame) -> ModuleMove | None:

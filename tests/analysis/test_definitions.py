@@ -96,7 +96,9 @@ def test_a_member_of_an_enumeration_has_its_value(met, member):
     assert met(program) == [f"print(torch.ones(3).to({member}) + torch.ones(3))"]
 
 
-@pytest.mark.parametrize(("text", "lines"), [('"Net"', ["return x + torch.ones(3)"]), ("input()", []), ('"1 + 2"', [])])
+@pytest.mark.parametrize(
+    ("text", "lines"), [('"Net"', ["return x + torch.ones(3)"]), ("input()", []), ('"1 + 2"', []), ('"class"', [])]
+)
 def test_eval_of_a_name_is_its_value(met, text, lines):
     program = f"""
         class Net(nn.Module):

@@ -32,6 +32,10 @@ def test_what_a_function_of_functions_returns_is_where_its_arguments_are(met, ca
     assert met(program.replace("{moved}", ".cuda()")) == []
 
 
+def test_what_is_no_name_is_no_attribute(met):
+    assert met("from operator import attrgetter\nattrgetter('class')(torch.ones(3))") == []
+
+
 def test_an_operator_as_a_function_checks_devices(met):
     program = """
         import operator

@@ -36,6 +36,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib import argparse_, introspection
 from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
 from devfix.analysis.stdlib.instances import InstanceObject
+from devfix.analysis.stdlib.texts import is_dotted_name
 from devfix.analysis.torch import batches, data_sources
 from devfix.analysis.torch.data import LoaderObject
 from devfix.analysis.transfer.conditions import truth_of
@@ -232,8 +233,7 @@ def _sum(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.C
 def _evaluate(interp: Interpreter, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
     """``eval("Net")``: the value of a name."""
     text = args[0].value if len(args) == 1 and isinstance(args[0], Const) else None
-    is_name = isinstance(text, str) and all(part.isidentifier() for part in text.split("."))
-    if not isinstance(text, str) or not is_name:
+    if not isinstance(text, str) or not is_dotted_name(text):
         return UNKNOWN
     expression = ast.parse(text, mode="eval").body
     for inner in ast.walk(expression):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import keyword
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,8 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib import builtins
 from devfix.analysis.stdlib.containers import DictObject, ListObject
-from devfix.analysis.torch.batches import implicit_call
+from devfix.analysis.stdlib.texts import is_name
+from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -56,8 +56,26 @@ def _sequence(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     return builtins.call(interp, "list", args, keywords, node)
 
 
+@dataclass(frozen=True)
+class QueueObject(ListObject):
+    """A queue between threads or processes: ``get`` returns the first item, or the last one of a ``LifoQueue``."""
+
+    is_last_first: bool = field(default=False, metadata=equal_or(False))
+
+    def method(
+        self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
+    ) -> Value:
+        """Call a method; how long it waits does not matter."""
+        match name:
+            case "put" | "put_nowait":
+                return super().method(interp, pointer, "append", args[:1], {}, node)
+            case "get" | "get_nowait":
+                return super().method(interp, pointer, "pop" if self.is_last_first else "popleft", [], {}, node)
+        return super().method(interp, pointer, name, args, keywords, node)
+
+
 def _queue(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    return interp.new(ListObject())
+    return interp.new(QueueObject(is_last_first=name.endswith(".LifoQueue")))
 
 
 def _dictionary(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -76,7 +94,7 @@ def _named_tuple(interp: Interpreter, name: str, args: list[Value], keywords: Ke
     assert interp.activation is not None
     names = _field_names(interp, args[1] if len(args) > 1 else keywords.get("field_names", UNKNOWN), node)
     called = args[0].value if args and isinstance(args[0], Const) else None
-    if not names or not isinstance(called, str) or not _is_name(called):
+    if not names or not isinstance(called, str) or not is_name(called):
         return UNKNOWN
     fields = "".join(f"    {each}: object\n" for each in names)
     stmt = ast.parse(f"class {called}(NamedTuple):\n{fields}").body[0]
@@ -95,12 +113,8 @@ def _field_names(interp: Interpreter, sequence: Value, node: ast.Call) -> list[s
         items = interp.elements(sequence, node) or []
         first = [item.items[0] if isinstance(item, TupleValue) and item.items else item for item in items]
         found = [item.value if isinstance(item, Const) else None for item in first]
-    names = [name for name in found if isinstance(name, str) and _is_name(name)]
+    names = [name for name in found if isinstance(name, str) and is_name(name)]
     return names if len(names) == len(found) else []
-
-
-def _is_name(text: str) -> bool:
-    return text.isidentifier() and not keyword.iskeyword(text)
 
 
 def _chained(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -138,14 +152,7 @@ def _replaced(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     return interp.new(replace(instance, fields={**instance.fields, **keywords}))
 
 
-_QUEUES = (
-    "queue.Queue queue.LifoQueue queue.SimpleQueue asyncio.Queue asyncio.LifoQueue multiprocessing.Queue "
-    "multiprocessing.SimpleQueue multiprocessing.JoinableQueue torch.multiprocessing.Queue "
-    "torch.multiprocessing.SimpleQueue torch.multiprocessing.JoinableQueue"
-).split()
-
 OVERLAYS: dict[str, TransferFunction] = {
-    **dict.fromkeys(_QUEUES, _queue),
     "collections.ChainMap": _chained,
     "collections.OrderedDict": _dictionary,
     "collections.defaultdict": _default_dict,
@@ -155,4 +162,6 @@ OVERLAYS: dict[str, TransferFunction] = {
     "dataclasses.replace": _replaced,
     "heapq.heappop": _popped,
     "heapq.heappush": _pushed,
+    "queue.LifoQueue": _queue,
+    "queue.Queue": _queue,
 }

@@ -198,7 +198,7 @@ def container_method(
     args = [attribute_stores.tag_added(interp, pointer, value) for value in args]
     contents = obj.contents
     match name:
-        case "append" | "add" | "put" | "put_nowait" if args:
+        case "append" | "add" if args:
             if node.args and not isinstance(node.args[0], ast.Starred):
                 args = [interp.observe(ItemAdded(args[0], pointer, node.args[0])).value]
             if pointer.id > interp.round_start and obj.default_item is None and len(obj.fields) < MOST_ITEMS:
@@ -261,7 +261,7 @@ def container_method(
             return _item(obj, args)
         case "pop":
             return _end(obj, -1)
-        case "popleft" | "get" | "get_nowait":
+        case "popleft":
             return _end(obj, 0)
         case "popitem":
             is_known = bool(obj.fields) and obj.default_item is None

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.values import UNKNOWN, Const, Keywords, Partial, Tensor, Value, join
+from devfix.analysis.stdlib.texts import is_dotted_name
 from devfix.analysis.transfer.device_check import check_same_device, tensors_in
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _getter(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
     """``itemgetter("x")`` is ``lambda given: given["x"]``; ``attrgetter("x")`` is ``lambda given: given.x``."""
     keys = [each.value for each in args if isinstance(each, Const)]
     is_attribute = name.endswith(".attrgetter")
-    if not keys or len(keys) < len(args) or (is_attribute and not all(map(_is_path, keys))):
+    if not keys or len(keys) < len(args) or (is_attribute and not all(map(is_dotted_name, keys))):
         return UNKNOWN
     parts = [f"given.{key}" if is_attribute else f"given[{key!r}]" for key in keys]
     result = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
@@ -65,10 +66,6 @@ def _getter(interp: Interpreter, name: str, args: list[Value], keywords: Keyword
         if hasattr(inner, "lineno"):
             ast.copy_location(inner, node)
     return interp.evaluate(function.value)
-
-
-def _is_path(key: object) -> bool:
-    return isinstance(key, str) and all(part.isidentifier() for part in key.split("."))
 
 
 _OPERATORS = "add sub mul truediv floordiv mod pow matmul"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import keyword
 from collections.abc import Iterable
 
 from devfix.analysis.domain.values import (
@@ -18,7 +19,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 
-__all__ = ["composed", "device_in_key", "known_start", "text_key"]
+__all__ = ["composed", "device_in_key", "is_dotted_name", "is_name", "known_start", "text_key"]
 
 MOST_CHARACTERS = 500
 
@@ -47,6 +48,16 @@ def composed(parts: Iterable[Value], node: ast.expr) -> Text:
     keys = [text_key(part) or place for part in parts]
     symbol = f"text({', '.join(keys)})~"  # "~": the name of a flag does not end so
     return Text(symbol if len(symbol) <= MOST_CHARACTERS else "")
+
+
+def is_name(text: object) -> bool:
+    """Return whether a text may be a name in Python: an identifier, and no keyword."""
+    return isinstance(text, str) and text.isidentifier() and not keyword.iskeyword(text)
+
+
+def is_dotted_name(text: object) -> bool:
+    """Return whether a text is names with dots between them: ``models.Net``."""
+    return isinstance(text, str) and all(map(is_name, text.split(".")))
 
 
 def known_start(node: ast.expr) -> str:

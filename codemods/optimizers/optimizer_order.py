@@ -62,7 +62,7 @@ from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, enclosing, on_other_branches
 from devfix.fixes.modules.parameter_copies import early_copies
 from devfix.fixes.move_style import move_of
-from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
+from devfix.fixes.reorder_after_move import constructed_after, model_names, moved_ahead
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
@@ -143,7 +143,7 @@ def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
 
 
 def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fix], str]:
-    fix, reason = built_behind(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
+    fix, reason = constructed_after(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
     fixes = [fix] if fix is not None else []
     if not fixes and hazard.kind == "state-loaded" and hazard.loaded is not None:
         fixes.extend(filter(None, [moved_ahead(hazard.loaded, hazard.late)]))

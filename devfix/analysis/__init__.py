@@ -26,11 +26,10 @@ from devfix.analysis.guarded_modules import guards_modules, unguarded_uses
 from devfix.analysis.interpreter import STEP_BUDGET, AbstractInterpreter, OutOfBudget
 from devfix.analysis.observations import Observations, Subscription
 from devfix.analysis.program import Program, PythonModule, Reader, merge_lookups
-from devfix.analysis.torch.batches import implicit_call
 from devfix.analysis.torch.releases import named_release
 from devfix.analysis.torch.saved_states import saves_on_cpu
 from devfix.analysis.working_devices import ignored_devices, mixed_placements
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, implicit_call
 
 __all__ = [
     "DeviceFacts",

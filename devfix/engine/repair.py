@@ -118,7 +118,7 @@ def attempt(trial: Trial, before: Scan, finding: Finding) -> _Repaired | str:
     """Try the fixes of a finding in order; return what was repaired and the scan after it, or the reason."""
     reason = ""
     fixes = trial.collected.usable(finding)
-    opening: list[Fix] = []  # with new findings behind them
+    opening: list[Fix] = []  # with new findings after them
     for fix in fixes:
         result = trial.hold(before, fix, (finding,))
         if isinstance(result, Scan):

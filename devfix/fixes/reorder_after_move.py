@@ -13,10 +13,10 @@ from devfix.model import Fix, MoveStatements
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree
 
-__all__ = ["built_behind", "model_names", "moved_ahead"]
+__all__ = ["constructed_after", "model_names", "moved_ahead"]
 
 
-def built_behind(
+def constructed_after(
     observations: Observations, built: ProgramPoint, late: ProgramPoint, replaced: bool = False
 ) -> tuple[Fix | None, str]:
     """Return the fix that moves ``built`` after ``late``, or the reason why there is none.
@@ -62,7 +62,7 @@ def _reordered(
     shared = model_names(built, call_frame)
     if replaced:
         first = _with_parameters(tree, block, first)
-    last = _behind_moves(observations, call_frame, block, first, last)
+    last = _after_moves(observations, call_frame, block, first, last)
     moving, reason = dependents(tree, block, first, last, shared)
     if not moving:
         return None, reason
@@ -100,7 +100,7 @@ def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int
     return first
 
 
-def _behind_moves(
+def _after_moves(
     observations: Observations, call_frame: CallFrame, block: list[ast.stmt], first: int, last: int
 ) -> int:
     """Return the index of the last move after a replacement: the optimizer belongs after it as well."""

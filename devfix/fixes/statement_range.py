@@ -77,10 +77,10 @@ class StatementRange:
         """
         first = max([self.index, *self.changes, *(self.loads if loaded else [])])
         for index in range(first, len(self.block)):
-            behind = self.block[index + 1] if index + 1 < len(self.block) else None
-            if behind is not None and move.is_bound_before(self.call_frame, behind):
+            following = self.block[index + 1] if index + 1 < len(self.block) else None
+            if following is not None and move.is_bound_before(self.call_frame, following):
                 return index
-            if behind is None and all(
+            if following is None and all(
                 is_bound_ahead(self.call_frame, self.block[index], name) or binds(self.block[index], name)
                 for name in move.names
             ):

@@ -24,7 +24,7 @@ _starting: list[str] = []  # folders of the proofs whose process is being starte
 def is_starting() -> bool:
     """Return whether a process is being started: asyncio waits forever if all its tasks are cancelled meanwhile.
 
-    Its task that connects the pipes is cancelled then, and the end of the process is told only behind it
+    Its task that connects the pipes is cancelled then, and the end of the process is told only after it
     (CPython, base_subprocess.py).
     """
     return bool(_starting)

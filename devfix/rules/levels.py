@@ -21,7 +21,7 @@ from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAcc
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Finding, Severity
 from devfix.models.index import lookup
-from devfix.syntax.bindings import names_behind, parameters
+from devfix.syntax.bindings import parameters, source_names
 
 __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
@@ -200,7 +200,7 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
 def _converts_argument(failing: HostAccess) -> bool:
     """Return whether a function converts to an array what its arguments hold, which nothing shows to be tensors."""
     function = failing.point.call_frame.activation.node
-    names = names_behind(function, failing.expression)
+    names = source_names(function, failing.expression)
     given = {*parameters(function)} - {"self", "cls"}
     if not names or not names <= given:
         return False
@@ -251,13 +251,9 @@ def _is_of_unknown_class(failing: DeviceMismatch) -> bool:
     state = failing.point.state
     modules = [operand.module for operand in failing.cpu if operand.module is not None]
     parts = [state.at(module.id) for module in modules if state is not None and state.has(module.id)]
-    return bool(parts) and all(_is_unknown(part) for part in parts)
+    return bool(parts) and all(map(_is_unknown, parts))
 
 
 def _is_unknown(part: HeapObject) -> bool:
-    return part.cls is None and _is_class_of_another_package(part.name)
-
-
-def _is_class_of_another_package(name: str) -> bool:
-    """Return whether a full name is that of a class outside the program which no stub describes."""
-    return name.split(".")[-1][:1].isupper() and lookup(name) is None
+    """Return whether an object's class is outside the program, and no stub describes it."""
+    return part.cls is None and part.name.split(".")[-1][:1].isupper() and lookup(part.name) is None

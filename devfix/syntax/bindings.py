@@ -19,9 +19,9 @@ __all__ = [
     "defaults",
     "in_scope",
     "is_chain",
-    "names_behind",
     "parameters",
     "root_name",
+    "source_names",
 ]
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -196,7 +196,7 @@ def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             pending.extend(ast.iter_child_nodes(node))
 
 
-def names_behind(function: ast.AST, expression: ast.expr) -> set[str]:
+def source_names(function: ast.AST, expression: ast.expr) -> set[str]:
     """Return the names that an expression is made of, with those that a function assigns replaced by their sources."""
     sources: dict[str, list[ast.expr]] = {}
     for node in ast.walk(function):

@@ -19,6 +19,7 @@ __all__ = [
     "argument_texts",
     "called_name",
     "children",
+    "implicit_call",
     "leaf_conditions",
     "names_in",
     "position",
@@ -273,6 +274,11 @@ def _located(node: ast.AST) -> ast.expr:
 def called_name(call: ast.Call) -> str:
     """Return the last name of what is called; ``""`` if it has none."""
     return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def implicit_call(node: ast.AST, name: str = "iterated") -> ast.Call:
+    """Return a call expression at ``node`` for a call that is not written there: of ``__iter__``, of a setter."""
+    return ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
 
 
 @node_cache(65536)

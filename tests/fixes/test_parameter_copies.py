@@ -8,7 +8,7 @@ import pytest
 from small_programs import DEVICE, edited, observe, sides
 
 from devfix.fixes.modules.parameter_copies import create_like_parameter, early_copies, early_copy
-from devfix.fixes.reorder_after_move import built_behind
+from devfix.fixes.reorder_after_move import constructed_after
 
 SETUP = f"{DEVICE}net = nn.Linear(4, 2)\n"
 COPY = "old = [p.clone() for p in net.parameters()]"
@@ -26,7 +26,7 @@ def test_a_copy_before_the_move_is_found(copy):
     (hazard,) = early_copies(observations)
 
     assert (hazard.kind, hazard.optimizer) == ("copied", "old")
-    assert edited(before, built_behind(observations, hazard.built, hazard.late)[0].edits) == after
+    assert edited(before, constructed_after(observations, hazard.built, hazard.late)[0].edits) == after
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from small_programs import IMPORTS, edited, observe, sides
 
 from devfix.analysis.domain.location import CallFrame
-from devfix.fixes.reorder_after_move import built_behind, model_names, moved_ahead
+from devfix.fixes.reorder_after_move import constructed_after, model_names, moved_ahead
 
 SETUP = f"{IMPORTS}net = nn.Linear(4, 2)\nnew = nn.Linear(4, 2)\nx = torch.ones(3, 4).cuda()\n"
 STEP = """
@@ -51,7 +51,7 @@ ADAGRAD = "torch.optim.Adagrad(net.parameters())"
 def test_an_optimizer_is_built_after_the_move(listing):
     before, after = sides(listing, SETUP)
     observations, hazard = hazard_in(before)
-    fix, reason = built_behind(observations, hazard.built, hazard.late)
+    fix, reason = constructed_after(observations, hazard.built, hazard.late)
 
     assert edited(before, fix.edits) == after
     assert (fix.title, reason) == ("construct it after `net.cuda()`", "")
@@ -75,7 +75,7 @@ def test_an_optimizer_is_built_after_the_move(listing):
 )
 def test_a_construction_that_cannot_be_moved_has_a_reason(body, reason):
     observations, hazard = hazard_in(f"{SETUP}{body}\nnet(x).sum().backward()\nopt.step()\n")
-    fix, why = built_behind(observations, hazard.built, hazard.late)
+    fix, why = constructed_after(observations, hazard.built, hazard.late)
 
     assert fix is None
     assert reason in why
@@ -90,8 +90,8 @@ def test_the_statement_that_collects_the_parameters_moves_as_well():
     observations = observe(before)
     built, late = (point_at(observations.mismatches[0].point, start) for start in ("opt =", "net.weight ="))
 
-    assert edited(before, built_behind(observations, built, late, replaced=True)[0].edits) == after
-    assert edited(before, built_behind(observations, built, late)[0].edits) != after
+    assert edited(before, constructed_after(observations, built, late, replaced=True)[0].edits) == after
+    assert edited(before, constructed_after(observations, built, late)[0].edits) != after
 
 
 LOAD = "opt.load_state_dict(torch.load('a'))"

@@ -13,9 +13,9 @@ from devfix.syntax.bindings import (
     bound_names,
     in_scope,
     is_chain,
-    names_behind,
     parameters,
     root_name,
+    source_names,
 )
 from devfix.syntax.tree import SourceTree
 
@@ -176,8 +176,8 @@ def test_a_chain_has_attributes_and_subscripts_only(text, chain):
         ("y = []\n    return y", set()),
     ],
 )
-def test_names_behind_an_expression(body, names):
+def test_sources_of_an_expression(body, names):
     function = ast.parse(f"def f(x, z):\n    {body}\n").body[0]
     result = next(node for node in ast.walk(function) if isinstance(node, ast.Return))
 
-    assert names_behind(function, result.value) == names
+    assert source_names(function, result.value) == names

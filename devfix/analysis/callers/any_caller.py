@@ -38,7 +38,7 @@ from devfix.analysis.overlays.framework import FrameworkInstance
 from devfix.analysis.transfer.definitions import make_function
 from devfix.analysis.transfer.statements import MAX_PATH_SPLITS
 from devfix.model import Coverage
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import implicit_call, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -200,7 +200,7 @@ class _AnyCaller:
         """Call a function with all arguments, then with those only that it needs; ``skip`` are bound already."""
         tree = self._module.tree
         assert isinstance(function.node, _Method)
-        node = ast.copy_location(ast.Call(ast.Name(function.node.name, ast.Load()), [], []), function.node)
+        node = implicit_call(function.node, function.node.name)
         before = self._interp.now
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()

@@ -39,7 +39,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import module_methods, module_moves, module_tree, modules
 from devfix.analysis.transfer import instantiation
-from devfix.syntax.tree import SourceTree, text_of, walk
+from devfix.syntax.tree import SourceTree, implicit_call, text_of, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -55,7 +55,7 @@ def new_instance(interp: AbstractInterpreter, cls: ClassValue, steps: int) -> Po
     ``steps`` is the budget of what follows then.
     """
     before = interp.now.fork()
-    node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
+    node = implicit_call(cls.node, cls.node.name)
     try:
         instance = _built(interp, cls, node)
     except (Unreachable, OutOfBudget):
@@ -78,7 +78,7 @@ def _built(interp: AbstractInterpreter, cls: ClassValue, node: ast.Call) -> Valu
 def evaluate(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer) -> None:
     """Put a module in evaluation mode, as callers do before they move it; what ``train`` computes stays where it is."""
     before = interp.now.fork()
-    node = ast.copy_location(ast.Call(ast.Name("eval", ast.Load()), [], []), cls.node)
+    node = implicit_call(cls.node, "eval")
     with suppress(Unreachable):
         module_methods.set_mode(interp, instance, Const(False), node)
     if interp.state is None:
@@ -91,7 +91,7 @@ def place(interp: AbstractInterpreter, cls: ClassValue, instance: Pointer, build
 
     ``builders`` are the functions that have built it.
     """
-    node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
+    node = implicit_call(cls.node, cls.node.name)
     mover = find_member(interp, cls, "to")
     if isinstance(mover, Function):
         interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, node)

@@ -38,7 +38,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.interpreter import OutOfBudget
 from devfix.analysis.torch import module_moves, module_objects, module_tree
 from devfix.analysis.transfer import instantiation
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, implicit_call, walk
 
 if TYPE_CHECKING:
     from devfix.analysis.interpreter import AbstractInterpreter
@@ -98,7 +98,7 @@ class _Offloading:
         self._module = module
         self._cls = cls
         self._reached = reached
-        self._node = ast.copy_location(ast.Call(ast.Name(cls.node.name, ast.Load()), [], []), cls.node)
+        self._node = implicit_call(cls.node, cls.node.name)
 
     def run(self) -> None:
         interp, cls = self._interp, self._cls
@@ -127,7 +127,7 @@ class _Offloading:
         """Call a method, and again if callers call it more than once."""
         interp, node = self._interp, function.node
         assert isinstance(node, _Method)
-        call = ast.copy_location(ast.Call(ast.Name(node.name, ast.Load()), [], []), node)
+        call = implicit_call(node, node.name)
         known = (os.path.abspath(self._module.path), node.lineno) in self._reached
         times = 2 if _PER_REQUEST.fullmatch(node.name) and not known else 1
         for _ in range(times):

@@ -21,6 +21,7 @@ from devfix.analysis.domain.values import (
 from devfix.models.index import is_module
 from devfix.models.names import FRAMEWORK_CLASSES, MANAGED
 from devfix.syntax.node_caches import node_cache
+from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
@@ -116,7 +117,7 @@ def inherited_attribute(
     if not isinstance(found, Function):
         return cls if found is None and name == "__class__" else found
     if found.kind == "property":
-        call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+        call = implicit_call(node, name)
         return interp.call(Bound(found, pointer), [], {}, call)
     if found.kind == "static":
         return found

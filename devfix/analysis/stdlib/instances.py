@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
 from devfix.analysis.stdlib.containers import DictObject, container_method
 from devfix.analysis.stdlib.items import escape_fields, is_unrollable, setting_after_write, unpack_fields
 from devfix.analysis.torch import batches, data_sources
+from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +81,7 @@ class InstanceObject(BatchPart, BatchSource):
             return Builtin(pointer, name)  # the class of Python has it, before ``__getattr__`` is asked
         getter = find_member(interp, self.cls, "__getattr__") if self.cls is not None else None
         if isinstance(getter, Function):
-            call = ast.copy_location(ast.Call(ast.Name(name, ast.Load()), [], []), node)
+            call = implicit_call(node, name)
             return interp.call(Bound(getter, pointer), [Const(name)], {}, call)
         if self.cls is not None and name in _MOVES and not _BARE.issuperset(external_bases(self.cls)):
             return Builtin(pointer, name)
@@ -170,11 +171,11 @@ def iterated(
     iterator = interp.attribute(pointer, "__aiter__" if is_async else "__iter__", node) if cls is not None else UNKNOWN
     if not isinstance(iterator, Bound):
         return None
-    result = interp.call(iterator, [], {}, batches.implicit_call(node))
+    result = interp.call(iterator, [], {}, implicit_call(node))
     if result != pointer:
         return interp.element(result, node, moved)
     step = interp.attribute(pointer, "__anext__" if is_async else "__next__", node)
-    return interp.call(step, [], {}, batches.implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
+    return interp.call(step, [], {}, implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
 
 
 def sample_of(interp: Interpreter, cls: ClassValue | None, dataset: Pointer, node: ast.AST) -> Value:
@@ -183,10 +184,10 @@ def sample_of(interp: Interpreter, cls: ClassValue | None, dataset: Pointer, nod
         return UNKNOWN
     getter = interp.attribute(dataset, "__getitem__", node)
     if isinstance(getter, Bound):
-        return interp.call(getter, [Number("index")], {}, batches.implicit_call(node))
+        return interp.call(getter, [Number("index")], {}, implicit_call(node))
     iterator = interp.attribute(dataset, "__iter__", node)
     if isinstance(iterator, Bound):
-        result = interp.call(iterator, [], {}, batches.implicit_call(node))
+        result = interp.call(iterator, [], {}, implicit_call(node))
         return result.element if isinstance(result, IterableOf) else UNKNOWN
     return UNKNOWN
 
@@ -202,7 +203,7 @@ def item_by_method(
     getter = interp.attribute(pointer, "__getitem__", node) if cls is not None else UNKNOWN
     if not isinstance(getter, Bound):
         return None
-    call = ast.copy_location(ast.Call(ast.Name("item", ast.Load()), [], []), node)
+    call = implicit_call(node, "item")
     result = interp.call(getter, [Const(name) if name is not None else Number("index")], {}, call)
     if not isinstance(result, (Tensor, TupleValue, Pointer)) or _is_of(interp, result, cls):
         return result  # ``points[0]`` of a class that wraps tensors is no item of a dataset

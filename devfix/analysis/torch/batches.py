@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 __all__ = [
     "collate",
     "holds_moved_tensors",
-    "implicit_call",
     "names_no_device",
     "sample",
     "single_graph",
@@ -50,11 +49,6 @@ __all__ = [
 ]
 
 _MOST_NESTED = 6
-
-
-def implicit_call(node: ast.AST) -> ast.Call:
-    """Return a call expression for a call that iteration makes implicitly at ``node``."""
-    return ast.copy_location(ast.Call(ast.Name("iterated", ast.Load()), [], []), node)
 
 
 def unknown_batch(interp: Interpreter, node: ast.AST) -> Value:

@@ -36,6 +36,7 @@ from devfix.analysis.torch import batches, rng
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.torch.data_sources import source_key
 from devfix.models.index import lookup
+from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -86,7 +87,7 @@ class LoaderObject(BatchSource):
             made = device if batches.names_no_device(interp, dataset) else UNKNOWN_DEVICE
             return batches.tag_origins(interp, batches.collate(interp, one, device), key, (), device, made)
         samples = interp.new(ListObject(default_item=one))
-        batch = interp.call(collate_fn, [samples], {}, batches.implicit_call(node))
+        batch = interp.call(collate_fn, [samples], {}, implicit_call(node))
         if batch == samples and isinstance(one, Unknown):
             return batch  # a model that takes a list of samples, of which nothing is known, also moves what is in them
         host_access.note_loader(interp, self, self.flags, batch)

@@ -12,6 +12,7 @@ from devfix.analysis.domain.objects import Module, module_at
 from devfix.analysis.domain.values import UNKNOWN, Const, Keywords, Origin, Pointer, Tensor, Value, alternatives
 from devfix.analysis.torch import module_tree, modules
 from devfix.analysis.transfer.device_check import check_same_device, weight_operands
+from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
@@ -30,7 +31,7 @@ def evaluate(interp: Interpreter, pointer: Pointer, module: Module, node: ast.Ca
 
 def _call(interp: Interpreter, owner: Pointer, part: Pointer, node: ast.Call) -> None:
     weight = Tensor(module_tree.weights_device(interp, owner), (Origin("parameter", owner.id),))
-    call = ast.copy_location(ast.Call(ast.Name("parametrization", ast.Load()), [], []), node)
+    call = implicit_call(node, "parametrization")
     interp.call(part, [weight], {}, call)
 
 

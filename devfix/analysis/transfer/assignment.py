@@ -41,7 +41,7 @@ from devfix.analysis.torch import module_moves, module_tree, modules, optimizers
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import check_same_device, tensor_operands
 from devfix.models.flags import NO_VISIBLE_DEVICES, VISIBLE_DEVICES
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import implicit_call, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -195,7 +195,7 @@ def set_attribute(
         return
     setter = find_property_setter(interp, obj, name)
     if setter is not None:
-        interp.call(setter, [base, value], {}, _setter_call(node))
+        interp.call(setter, [base, value], {}, implicit_call(node, "setter"))
         return
     if isinstance(obj, Module):
         modules.attach(interp, base, name, value, node, weak, source)
@@ -227,10 +227,6 @@ def _replace_weight(interp: Interpreter, module: Value, value: Value, node: ast.
     if isinstance(value, Pointer) and module_at(interp, value) is not None:
         device = module_tree.weights_device(interp, value)
     module_moves.move(interp, module, device, node)
-
-
-def _setter_call(node: ast.AST) -> ast.Call:
-    return ast.copy_location(ast.Call(ast.Name("setter", ast.Load()), [], []), node)
 
 
 def set_item(interp: Interpreter, base: Value, key: Value, value: Value, node: ast.AST) -> None:

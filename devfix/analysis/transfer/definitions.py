@@ -12,7 +12,7 @@ from devfix.analysis.domain.objects import Opaque, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import Bound, ClassValue, External, Function, Partial, Value
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import implicit_call, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -120,9 +120,7 @@ def define_class(interp: Interpreter, stmt: ast.ClassDef) -> Value:
         options = {
             each.arg: interp.evaluate(each.value) for each in stmt.keywords if each.arg and each.arg != "metaclass"
         }
-        interp.call(
-            hook, [cls], options, ast.copy_location(ast.Call(ast.Name("__init_subclass__", ast.Load()), [], []), stmt)
-        )
+        interp.call(hook, [cls], options, implicit_call(stmt, "__init_subclass__"))
     for decorator in reversed(stmt.decorator_list):
         _register_class(interp, cls, decorator)
     return cls

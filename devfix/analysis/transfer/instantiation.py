@@ -35,7 +35,7 @@ from devfix.analysis.torch import data, library_modules, optimizers
 from devfix.analysis.torch.module_objects import ModuleObject
 from devfix.analysis.transfer.attributes import attribute
 from devfix.models.index import has_weights, lookup, root_of
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import implicit_call, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -186,7 +186,7 @@ def _fill_dataclass(
         interp.now.set_field(pointer, name, value)
     post = find_member(interp, cls, "__post_init__")
     if isinstance(post, Function):
-        call = ast.copy_location(ast.Call(ast.Name("__post_init__", ast.Load()), [], []), cls.node)
+        call = implicit_call(cls.node, "__post_init__")
         interp.call(Bound(post, pointer), [], {}, call)
 
 
@@ -210,7 +210,7 @@ def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
         if not isinstance(enter, Bound):
             enter = attribute(interp, value, "__aenter__", node)
         if isinstance(enter, Bound):
-            return interp.call(enter, [], {}, ast.copy_location(ast.Call(ast.Name("enter", ast.Load()), [], []), node))
+            return interp.call(enter, [], {}, implicit_call(node, "enter"))
     return value
 
 

@@ -35,7 +35,7 @@ from devfix.analysis.stdlib.containers import DictObject, ListObject, new_list
 from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import iteration
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands
-from devfix.syntax.tree import text_of
+from devfix.syntax.tree import implicit_call, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
@@ -179,7 +179,7 @@ def _defined(interp: Interpreter, node: ast.BinOp, left: Value, right: Value, in
         cls = interp.heap_object(receiver).cls if isinstance(receiver, Pointer) else None
         found = find_member(interp, cls, method) if cls is not None else None
         if isinstance(found, Function):
-            call = ast.copy_location(ast.Call(ast.Name(method, ast.Load()), [], []), node)
+            call = implicit_call(node, method)
             return interp.call(Bound(found, receiver), [other], {}, call)
     return None
 

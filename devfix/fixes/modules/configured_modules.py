@@ -1,6 +1,6 @@
 """Moves of modules that a configuration file constructs: ``hparams["teacher"].to(brain.device)``.
 
-Their construction has no code that could be edited.  The move stands behind the statement that constructs the object
+Their construction has no code that could be edited.  The move stands after the statement that constructs the object
 with the device, where the configuration is in a variable.
 """
 

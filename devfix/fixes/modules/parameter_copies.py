@@ -9,7 +9,7 @@ from devfix.analysis import Observations
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.values import Pointer
 from devfix.analysis.observations import DeviceMismatch, Operand, OptimizerHazard, ParameterCopy
-from devfix.fixes.reorder_after_move import built_behind
+from devfix.fixes.reorder_after_move import constructed_after
 from devfix.fixes.tensors.tensor_creation import FactoryCall
 from devfix.model import Edit
 
@@ -28,7 +28,7 @@ def early_copies(observations: Observations) -> Iterator[OptimizerHazard]:
             if found is not None and found[0] not in reported and id(found[1].stmt) not in late:
                 copy, moved = found
                 reported.add(copy)
-                if built_behind(observations, copy.point, moved)[0] is not None:
+                if constructed_after(observations, copy.point, moved)[0] is not None:
                     yield OptimizerHazard("copied", _target_name(copy.point), copy.point, moved, mismatch.point)
 
 
@@ -86,5 +86,5 @@ def create_like_parameter(
     if edit is None or not sized.early:
         return [edit] if edit is not None else []
     moved = _move_between(sized.module, point, mismatch)
-    fix = built_behind(observations, point, moved)[0] if moved is not None else None
+    fix = constructed_after(observations, point, moved)[0] if moved is not None else None
     return [edit, *fix.edits] if fix is not None else []

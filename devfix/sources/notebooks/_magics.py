@@ -20,7 +20,7 @@ MARK = "#\uf7d0"
 #: Begins the next line of the same command.
 MORE = "#\uf7d1"
 _RESERVED = re.compile("[\uf7d0-\uf7d5\ud800-\udfff]")
-_END = "\uf7d2"  # behind the escape of a line whose code is followed
+_END = "\uf7d2"  # after the escape of a line whose code is followed
 _HIDDEN = str.maketrans({"\r": "\uf7d3", "\0": "\uf7d4"})
 _FOUND = str.maketrans({"\uf7d3": "\r", "\uf7d4": "\0"})
 _PASS, _UNKNOWN, _RUN = "pass", "get_ipython()", "pass;"
@@ -32,7 +32,7 @@ _INERT = frozenset(
     "! bash sh script system sx cmd html HTML javascript js latex markdown svg SVG writefile writetemplate file perl "
     "ruby pypy python2 cython R julia sql bigquery mermaid dot cpp cuda cu skip false debug_skip".split()
 )
-#: Line magics that run the Python behind them.
+#: Line magics that run the Python after them.
 _STATEMENT = re.compile(r"%(?:time|prun|memit|timeit|lprun|mprun|snakeviz)\b(?:[ \t]+-\w+(?:[ \t]+\d+)?)*[ \t]+(?=\S)")
 #: Commands that IPython takes without an escape, where they are followed by what is no Python.
 _AUTOMATIC = re.compile(

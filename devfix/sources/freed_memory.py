@@ -26,6 +26,7 @@ def return_freed() -> None:
     trim = _malloc_trim()
     if trim is not None:
         gc.collect()
+        gc.freeze()  # what is alive now, mostly syntax trees without cycles, need not be searched again
         trim(0)
     _resident_before = resident_bytes()
 

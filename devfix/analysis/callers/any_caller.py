@@ -141,10 +141,14 @@ class _AnyCaller:
         """Return whether a function makes no difference between devices, or gets what is on the CPU."""
         if self._whole:
             return False
-        is_entry = owner is None and _is_entry(function)
+        is_entry = owner is None and _is_entry(function) and not self._is_factory(function)
         if not (is_entry or self._facts.may_matter(self._module, function) or function in self._callers_of_unknown()):
             return True
         return role(function, owner, self._module.tree) in (Role.HOST, Role.TEST)
+
+    def _is_factory(self, function: _Method) -> bool:
+        """Return whether all that a function does is to build a module: its class is called anyway."""
+        return self._facts.builds_module(self._module, function) and not _places_values(function)
 
     def _callers_of_unknown(self) -> set[ast.AST]:
         """Return the functions that call those which matter, and whose arguments only their callers know."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["DeviceFacts"]
 
 _CREATED = frozenset({CREATED, CREATED_BY_DEFAULT})
+_CALLED = ("?", "=?", "()")
 
 
 @dataclass
@@ -146,6 +147,11 @@ class DeviceFacts:
     def may_matter(self, module: PythonModule, function: ast.AST) -> bool:
         """Return whether a function or method of a file can make a difference between devices."""
         return position(function) in self._file(module).functions
+
+    def builds_module(self, module: PythonModule, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+        """Return whether a function of a file returns a module that it builds, or says so."""
+        declared = "" if function.returns is None else ast.unparse(function.returns).strip("'\"")
+        return not self._file(module).builders.isdisjoint({function.name, declared})
 
     def module(self, path: str) -> PythonModule | None:
         """Return a file; ``None`` if it cannot be read or parsed."""
@@ -302,8 +308,8 @@ class _Search:
         self._name(function.name, function.returns, None)
         if self._follows(function.returns):
             self._file.followers.add(function.name)
-        returned = {each.lstrip("()=?") for each in function.returns}
-        if BUILT in returned or not returned.isdisjoint(self._file.builders):
+        called = {each.lstrip("()=?") for each in function.returns if each.startswith(_CALLED)}
+        if BUILT in function.returns or not called.isdisjoint(self._file.builders):
             self._file.builders.add(function.name)
         for attribute, sources in function.stores.items():
             if self._is_elsewhere(sources, None):

@@ -18,6 +18,7 @@ from devfix.analysis.callers.value_sources import (
     is_factory,
 )
 from devfix.analysis.domain.records import dataclass
+from devfix.analysis.torch.library_modules import MODULE_CONTAINERS
 from devfix.syntax.tree import SourceTree, called_name, children, position, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
@@ -26,6 +27,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _BUILDERS = frozenset({"__init__", "__post_init__", "setup", "build"})  # they run before the module is moved
 _MODE = "train"  # what it computes from weights, ahead of an evaluation, stays where they were then
+_EXPORTS = frozenset({"symbolic"})  # of an ``autograd.Function``: the ONNX exporter calls it, with nodes of a graph
 _GROWS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 _CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Set, ast.SetComp)
 
@@ -121,7 +123,7 @@ class _Reader:
 
     def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None) -> None:
         for stmt in body:
-            if isinstance(stmt, Function):
+            if isinstance(stmt, Function) and not (owner is not None and stmt.name in _EXPORTS):
                 function = _Body(stmt, owner, self._names, self._creations).read()
                 (owner.methods if owner is not None else self._found.functions).append(function)
             elif isinstance(stmt, ast.ClassDef):
@@ -145,7 +147,9 @@ class _Body:
         self._node = node
         self._owner = owner
         self._local: dict[str, set[str]] = {}
+        self._names = names
         self._plain: set[str] = set()  # names of plain containers
+        self._registered: set[str] = set()  # attributes that are containers of modules
         self._returns: set[str] = set()
         self._stores: dict[str, set[str]] = {}
         self._mentions: set[str] = set()
@@ -259,7 +263,13 @@ class _Body:
                 if is_plain:
                     self._plain.add(part.id)
             else:
+                if isinstance(part, ast.Attribute) and self._is_registered(value):
+                    self._registered.add(part.attr)
                 self._store(part, found, grows=is_plain)
+
+    def _is_registered(self, value: ast.expr) -> bool:
+        """Return whether a value is a container whose modules move with it: ``nn.ModuleList()``."""
+        return isinstance(value, ast.Call) and self._names.full_name(value.func) in MODULE_CONTAINERS
 
     def _store(self, target: ast.expr, found: set[str], grows: bool = False) -> None:
         """Note what an attribute or an item is set to; modules in a plain container stay where they are."""
@@ -275,7 +285,7 @@ class _Body:
             kept |= found
             if own and self._node.name == _MODE and self._owner is not None and self._owner.is_module:
                 kept.add(CREATED)
-            if grows and BUILT in self._closure(found):
+            if grows and target.attr not in self._registered and BUILT in self._closure(found):
                 kept.add(CREATED)
 
     def _closure(self, found: set[str]) -> frozenset[str]:

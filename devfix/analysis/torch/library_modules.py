@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter, TransferFunction
     from devfix.models.index import Model
 
-__all__ = ["OVERLAYS", "construct", "construct_loss", "fill_module", "opaque_module"]
+__all__ = ["MODULE_CONTAINERS", "OVERLAYS", "construct", "construct_loss", "fill_module", "opaque_module"]
 
 
 def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Keywords, node: ast.Call) -> Pointer:
@@ -105,7 +105,7 @@ def fill_module(
     model = lookup(name)
     if model is None:
         return
-    if model.name in _CONTAINERS:
+    if model.name in MODULE_CONTAINERS:
         _fill(interp, pointer, model.name, args, node)
         interp.now.update(pointer, weights=False)
     elif model.name in _PARALLEL:
@@ -151,7 +151,7 @@ def _fill(interp: Interpreter, pointer: Pointer, name: str, args: list[Value], n
         interp.now.update(pointer, default_item=source.element)
     elif isinstance(source, TupleValue):
         interp.now.update(pointer, fields={str(i): value for i, value in enumerate(source.items)})
-    if name in _CONTAINERS:
+    if name in MODULE_CONTAINERS:
         for option in (option for value in interp.heap_object(pointer).contents for option in alternatives(value)):
             if isinstance(option, Pointer):
                 module_tree.assume_module(interp, option)  # it moves with the container
@@ -221,4 +221,4 @@ OVERLAYS: dict[str, TransferFunction] = {
 }
 
 _PARALLEL = ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel")
-_CONTAINERS = ("torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential")
+MODULE_CONTAINERS = ("torch.nn.ModuleDict", "torch.nn.ModuleList", "torch.nn.Sequential")

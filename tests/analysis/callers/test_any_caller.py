@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from devfix import analysis
+from devfix.model import Coverage
 from devfix.rules.registry import all_rules
 
 HEADER = "import numpy as np\nimport torch\nfrom torch import Tensor, nn\n\n\n"
@@ -202,6 +203,23 @@ def test_a_function_that_programs_call_is_left_out(library, tmp_path):
     line = HEADER.count("\n") + 1
 
     assert library(text, [(os.path.abspath("lib.py"), line)]).mismatches == []
+
+
+@pytest.mark.parametrize(
+    ("factory", "covered"),
+    [
+        pytest.param("def net(size=3):\n    return Net(size)\n", Coverage.TRANSPARENT, id="returned"),
+        pytest.param("def net(size=3) -> Net:\n    return build(Net, size)\n", Coverage.TRANSPARENT, id="declared"),
+        pytest.param("def net():\n    return Net().cuda()\n", Coverage.ANALYSED, id="moved"),
+        pytest.param("def main():\n    build(Net).fit()\n", Coverage.ANALYSED, id="program"),
+    ],
+)
+def test_a_function_that_only_builds_a_module_is_not_called(library, factory, covered):
+    text = "from other import build\n\n\n" + module(["self.layer = nn.Linear(3, 3)"], ["return self.layer(x)"])
+
+    coverage = library(text + "\n\n" + factory).coverage
+
+    assert coverage[max(coverage)] is covered
 
 
 @pytest.mark.parametrize(

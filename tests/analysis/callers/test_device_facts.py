@@ -59,6 +59,19 @@ MATTERS = {
             def __init__(self): self.positions = Positions()
             def f(self, x): return x + self.positions(x)
         """,
+    "modules in a plain list that grows": """
+        class M(nn.Module):
+            def __init__(self):
+                self.layers = []
+                self.layers.append(nn.Linear(2, 2))
+            def f(self, x): return F.relu(self.layers[0](x))
+        """,
+    "a module of a function that is called where it is built": """
+        class Scale(nn.Module):
+            def forward(self, x): return x
+        def make(): return Scale()
+        def f(x): return make()(x)
+        """,
     "modules in a plain list": """
         class M(nn.Module):
             def __init__(self): self.layers = [nn.Linear(2, 2)]
@@ -103,6 +116,36 @@ IS_TRANSPARENT = {
         class M(nn.Module):
             def reset(self): self.store = self.weight.new_empty(3)
             def f(self, x): return x + self.store
+        """,
+    "modules in a registered container that grows": """
+        class M(nn.Module):
+            def __init__(self):
+                self.layers = nn.ModuleList()
+                self.layers.append(nn.Linear(2, 2))
+            def f(self, x): return F.relu(self.layers[0](x))
+        """,
+    "a module whose class another function chooses": """
+        class Scale(nn.Module):
+            def forward(self, x): return x
+        def class_of(name): return Scale if name else nn.Linear
+        def make(name):
+            chosen = class_of(name)
+            return chosen(3)
+        class M(nn.Module):
+            def __init__(self): self.layer = make("scale")
+            def f(self, x): return x + self.layer(x)
+        """,
+    "a function with gradients that also describes itself to an exporter": """
+        class Swish(torch.autograd.Function):
+            @staticmethod
+            def symbolic(graph, x): return graph.op("Mul", x, torch.tensor(3.0))
+            @staticmethod
+            def forward(ctx, x): return x * x.sigmoid()
+        class Layer(nn.Module):
+            def forward(self, x): return Swish.apply(x)
+        class M(nn.Module):
+            def __init__(self): self.layer = Layer()
+            def f(self, x): return x + self.layer(x)
         """,
     "a submodule that uses a new tensor inside": """
         class Scale(nn.Module):

@@ -44,7 +44,7 @@ __all__ = [
     "analyse_library",
 ]
 
-STEPS_OF_OTHER_SCENARIOS = 120_000  # they repeat the program, for what differs without an accelerator or with several
+STEPS_OF_REPETITIONS = 120_000  # of a program, for other scenarios, or for functions of a script that others call
 
 
 def analyse(
@@ -204,7 +204,8 @@ def _follow(
     module = program.entry(observations.path)
     if module is None:
         return False
-    budget = STEP_BUDGET if scenario == ONE_ACCELERATOR else STEPS_OF_OTHER_SCENARIOS
+    is_first = scenario == ONE_ACCELERATOR and left_out is None
+    budget = STEP_BUDGET if is_first else STEPS_OF_REPETITIONS
     interp = AbstractInterpreter(program, observations, budget, scenario, watch, subscriptions)
     module.env = interp.new_env()
     interp.now.bind(module.env, "__name__", Const("__main__" if left_out is None else "library"))

@@ -195,3 +195,17 @@ def test_a_join_that_brings_nothing_new_shares_the_facts_of_an_object() -> None:
     assert found.devices == frozenset({CPU, ACCELERATOR})
     assert found.fields is one.heap_object(Pointer(OBJECT)).fields
     assert isinstance(found, ModuleObject) and found.parents is parents
+
+
+def test_a_join_counts_the_objects_that_it_compares() -> None:
+    state = start()
+    for key in range(10, 50):
+        state.write(key, ListObject())
+    before, paths = state.base.joined, [state.fork(), state.fork()]
+    for path, item in zip(paths, (Tensor(CPU), Tensor(ACCELERATOR)), strict=True):
+        for key in range(10, 40):
+            path.update(Pointer(key), default_item=item)
+
+    State.join(paths)
+
+    assert state.base.joined - before == 30

@@ -125,6 +125,9 @@ class Interpreter(Protocol):
     def observe(self, observation: Seen) -> Seen:
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
 
+    def count_joins(self) -> None:
+        """Count each object that joins have compared since the last time as a step."""
+
     def spared(self) -> AbstractContextManager[None]:
         """Take the steps of the body from the spare ones."""
 

@@ -166,10 +166,10 @@ class AbstractInterpreter:
             self.steps = before
             self.step_budget -= SPARE_STEPS
 
-    def count_joins(self) -> None:
-        """Count each object that joins have compared since the last time as a step."""
-        self.steps += self.base.joined
-        self.base.joined = 0
+    def count_handled(self) -> None:
+        """Count each object that joins, copies and searches have handled since the last time as a step."""
+        self.steps += self.base.handled
+        self.base.handled = 0
 
     def give_up(self) -> NoReturn:
         """Raise :class:`OutOfBudget`, because the budget is spent."""

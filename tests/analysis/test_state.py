@@ -201,11 +201,11 @@ def test_a_join_counts_the_objects_that_it_compares() -> None:
     state = start()
     for key in range(10, 50):
         state.write(key, ListObject())
-    before, paths = state.base.joined, [state.fork(), state.fork()]
+    before, paths = state.base.handled, [state.fork(), state.fork()]
     for path, item in zip(paths, (Tensor(CPU), Tensor(ACCELERATOR)), strict=True):
         for key in range(10, 40):
             path.update(Pointer(key), default_item=item)
 
     State.join(paths)
 
-    assert state.base.joined - before == 30
+    assert state.base.handled - before == 30

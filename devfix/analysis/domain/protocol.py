@@ -125,8 +125,8 @@ class Interpreter(Protocol):
     def observe(self, observation: Seen) -> Seen:
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
 
-    def count_joins(self) -> None:
-        """Count each object that joins have compared since the last time as a step."""
+    def count_handled(self) -> None:
+        """Count each object that joins, copies and searches have handled since the last time as a step."""
 
     def spared(self) -> AbstractContextManager[None]:
         """Take the steps of the body from the spare ones."""

@@ -27,12 +27,12 @@ class Base:
     ``journal`` lists the objects and environments that any path has written, in the order of the run, an object that
     is on other devices afterwards with a negative identifier; ``optimizers`` the optimizers that any path has made;
     ``ended`` the environments of calls that have ended, which only the functions defined in them refer to;
-    ``computed`` the objects with attributes of computed names; ``joined`` is the number of objects that joins have
-    compared, as far as they are not counted as steps.
+    ``computed`` the objects with attributes of computed names; ``handled`` is the number of objects that joins, copies
+    and searches have handled, as far as they are not counted as steps.
     """
 
     def __init__(self) -> None:
-        self.joined = 0
+        self.handled = 0
         self.ended: set[int] = set()
         self.computed: set[int] = set()
         self.journal: list[int] = []
@@ -289,7 +289,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
             objects[key] = mine, theirs, both
         elif mine is not None:
             joined.heap[key] = mine
-    one.base.joined += len(objects)
+    one.base.handled += len(objects)
     if replaced:
         moved = {
             key

@@ -303,6 +303,7 @@ def deep_copy(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     copies: dict[int, Pointer] = {}
     copied = _copy(interp, value, node, copies)
     copy_sides(interp.now, copies)
+    interp.base.handled += len(copies)
     return copied
 
 

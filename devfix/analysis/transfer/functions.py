@@ -208,7 +208,7 @@ def _follow(
         if moving is not None:
             exits = [each for each in exits if _moved_at(each[0], moving) is not moved_before] or exits
         interp.state = State.join([state for state, _ in exits])
-        interp.count_joins()
+        interp.count_handled()
         if interp.state is not None:
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):

@@ -47,6 +47,7 @@ MOST_CONTEXTS = 2  # of a larger one, with arguments in the same places
 MOST_KINDS = 8  # of contexts of a larger one that are told apart by arguments that are nowhere: flags, names
 MOST_DEPTH = 3  # levels of containers that are told apart
 MOST_PLACED = 32  # objects of one call whose places count
+_PER_STEP = 4  # modules that are searched in the time of a step
 
 
 @dataclass(eq=False)
@@ -239,6 +240,7 @@ def _devices_of_weights(state: State, pointer: Pointer) -> set[Device]:
                     if isinstance(option, Pointer) and option.id not in seen:
                         seen.add(option.id)
                         pending.append(state.heap_object(option))
+    state.base.handled += len(seen) // _PER_STEP
     return devices
 
 

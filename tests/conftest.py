@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
 
@@ -15,7 +16,12 @@ __all__ = ["before_and_after", "files_before_and_after", "repair", "unchanged"]
 
 
 def pytest_configure(config):
-    """Lift the time limit on a property's examples: it depends on the machine's load."""
+    """Lift the time limit on a property's examples: it depends on the machine's load.
+
+    A shell has what it runs in the background ignore interrupts; tests of them, and what those start, need the default.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     with suppress(ImportError):  # the tests on a GPU do without hypothesis
         from hypothesis import settings
 

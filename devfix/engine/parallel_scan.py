@@ -108,7 +108,10 @@ class Workers:
 
         """
         if self._jobs <= 1 or len(tasks) < (FEW if self._pool is None else 2):
-            return [self._told(doing, number, tasks) for number in range(len(tasks))]
+            try:
+                return [self._told(doing, number, tasks) for number in range(len(tasks))]
+            finally:
+                gc.unfreeze()  # what return_freed has frozen may be garbage after this scan
         size = max(1, len(tasks) // (self._jobs * 8))
         chunks = [tasks[start : start + size] for start in range(0, len(tasks), size)]
         # not pool.map: an interrupt cancels its waiting futures, which breaks the pool

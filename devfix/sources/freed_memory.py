@@ -19,14 +19,17 @@ _resident_before = 0
 
 
 def return_freed() -> None:
-    """Collect garbage and return freed memory, if this process has grown by much; only with glibc on Linux."""
+    """Collect garbage and return freed memory, if this process has grown by much; only with glibc on Linux.
+
+    What is alive then is not searched again until ``gc.unfreeze()``, which a scan calls at its end.
+    """
     global _resident_before
     if resident_bytes() - _resident_before < _MIN_GROWTH:
         return
     trim = _malloc_trim()
     if trim is not None:
         gc.collect()
-        gc.freeze()  # what is alive now, mostly syntax trees without cycles, need not be searched again
+        gc.freeze()  # mostly syntax trees, which form no cycles
         trim(0)
     _resident_before = resident_bytes()
 

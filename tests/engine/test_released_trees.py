@@ -9,8 +9,9 @@ from engine_programs import HEAD, IMPORTS, settings
 
 from devfix import sources
 from devfix.engine import workspace
-from devfix.engine.fixpoint import apply
+from devfix.engine.fixpoint import apply, check
 from devfix.engine.workspace import Workspace
+from devfix.sources import freed_memory
 from devfix.syntax.node_caches import empty_node_caches
 from devfix.syntax.tree import SourceTree
 
@@ -72,3 +73,15 @@ def test_a_run_leaves_no_tree_in_memory(files):
 def count_trees():
     gc.collect()
     return sum(type(each) is SourceTree for each in gc.get_objects())
+
+
+def test_nothing_stays_frozen_after_a_run(files, monkeypatch):
+    frozen, freeze = [], gc.freeze
+    monkeypatch.setattr(freed_memory, "_MIN_GROWTH", -(1 << 40))
+    monkeypatch.setattr(freed_memory, "_malloc_trim", lambda: lambda size: 0)
+    monkeypatch.setattr(freed_memory.gc, "freeze", lambda: (freeze(), frozen.append(gc.get_freeze_count())))
+
+    check(files, settings())
+
+    assert frozen[0] > 0
+    assert gc.get_freeze_count() == 0

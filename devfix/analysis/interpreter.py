@@ -167,7 +167,7 @@ class AbstractInterpreter:
             self.step_budget -= SPARE_STEPS
 
     def count_handled(self) -> None:
-        """Count each object that joins, copies and searches have handled since the last time as a step."""
+        """Count the work of joins, copies and searches since the last time as steps."""
         self.steps += self.base.handled
         self.base.handled = 0
 

@@ -30,7 +30,7 @@ from devfix.analysis.callers.value_sources import (
 )
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.program import Lookups, merge_lookups
-from devfix.syntax.tree import position
+from devfix.syntax.tree import position, text_of
 
 if TYPE_CHECKING:
     from devfix.analysis.program import Program, PythonModule
@@ -150,7 +150,7 @@ class DeviceFacts:
 
     def builds_module(self, module: PythonModule, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
         """Return whether a function of a file returns a module that it builds, or says so."""
-        declared = "" if function.returns is None else ast.unparse(function.returns).strip("'\"")
+        declared = "" if function.returns is None else text_of(function.returns).strip("'\"")
         return not self._file(module).builders.isdisjoint({function.name, declared})
 
     def module(self, path: str) -> PythonModule | None:

@@ -19,7 +19,7 @@ from devfix.analysis.callers.value_sources import (
 )
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.torch.library_modules import MODULE_CONTAINERS
-from devfix.syntax.tree import SourceTree, called_name, children, position, walk
+from devfix.syntax.tree import SourceTree, called_name, children, position, text_of, walk
 
 __all__ = ["ClassSources", "FileSources", "Function", "FunctionSources", "sources_of"]
 
@@ -27,7 +27,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 _BUILDERS = frozenset({"__init__", "__post_init__", "setup", "build"})  # they run before the module is moved
 _MODE = "train"  # what it computes from weights, ahead of an evaluation, stays where they were then
-_EXPORTS = frozenset({"symbolic"})  # of an ``autograd.Function``: the ONNX exporter calls it, with nodes of a graph
+_WITH_GRADIENTS = "torch.autograd.Function"
 _GROWS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
 _CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Set, ast.SetComp)
 
@@ -123,13 +123,14 @@ class _Reader:
 
     def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None) -> None:
         for stmt in body:
-            if isinstance(stmt, Function) and not (owner is not None and stmt.name in _EXPORTS):
+            if isinstance(stmt, Function):
                 function = _Body(stmt, owner, self._names, self._creations).read()
                 (owner.methods if owner is not None else self._found.functions).append(function)
             elif isinstance(stmt, ast.ClassDef):
                 inner = ClassSources(tuple(map(_dotted, stmt.bases)), self._names.is_module(stmt))
                 self._found.classes[stmt.name] = inner
-                self._body(stmt.body, inner)
+                has_gradients = any(self._names.full_name(base) == _WITH_GRADIENTS for base in stmt.bases)
+                self._body([each for each in stmt.body if not (has_gradients and _is_for_export(each))], inner)
             elif isinstance(stmt, (ast.If, ast.Try)):
                 self._body([*stmt.body, *stmt.orelse], owner)
             elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None:
@@ -263,8 +264,8 @@ class _Body:
                 if is_plain:
                     self._plain.add(part.id)
             else:
-                if isinstance(part, ast.Attribute) and self._is_registered(value):
-                    self._registered.add(part.attr)
+                if self._is_registered(value):
+                    self._registered.add(text_of(part))
                 self._store(part, found, grows=is_plain)
 
     def _is_registered(self, value: ast.expr) -> bool:
@@ -285,7 +286,7 @@ class _Body:
             kept |= found
             if own and self._node.name == _MODE and self._owner is not None and self._owner.is_module:
                 kept.add(CREATED)
-            if grows and target.attr not in self._registered and BUILT in self._closure(found):
+            if grows and text_of(target) not in self._registered and BUILT in self._closure(found):
                 kept.add(CREATED)
 
     def _closure(self, found: set[str]) -> frozenset[str]:
@@ -304,6 +305,11 @@ class _Body:
                 pending += new - seen
                 seen |= new
         return frozenset(closed)
+
+
+def _is_for_export(stmt: ast.stmt) -> bool:
+    """Return whether a member of a function with gradients is the one that the ONNX exporter calls, for its graph."""
+    return isinstance(stmt, Function) and stmt.name == "symbolic"
 
 
 def _options(arguments: ast.arguments) -> Iterator[tuple[str, ast.expr]]:

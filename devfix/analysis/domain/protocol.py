@@ -126,7 +126,7 @@ class Interpreter(Protocol):
         """Hand an observation to the rules that subscribe to its type; return it with the value that they leave."""
 
     def count_handled(self) -> None:
-        """Count each object that joins, copies and searches have handled since the last time as a step."""
+        """Count the work of joins, copies and searches since the last time as steps."""
 
     def spared(self) -> AbstractContextManager[None]:
         """Take the steps of the body from the spare ones."""

@@ -27,8 +27,8 @@ class Base:
     ``journal`` lists the objects and environments that any path has written, in the order of the run, an object that
     is on other devices afterwards with a negative identifier; ``optimizers`` the optimizers that any path has made;
     ``ended`` the environments of calls that have ended, which only the functions defined in them refer to;
-    ``computed`` the objects with attributes of computed names; ``handled`` is the number of objects that joins, copies
-    and searches have handled, as far as they are not counted as steps.
+    ``computed`` the objects with attributes of computed names; ``handled`` is the work of joins, copies and
+    searches, in steps of the budget that are not counted yet.
     """
 
     def __init__(self) -> None:

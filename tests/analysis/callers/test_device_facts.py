@@ -59,6 +59,19 @@ MATTERS = {
             def __init__(self): self.positions = Positions()
             def f(self, x): return x + self.positions(x)
         """,
+    "a method that has the name of one for exporters": """
+        class M(nn.Module):
+            def symbolic(self): return torch.zeros(3)
+            def f(self, x): return x + self.symbolic()
+        """,
+    "modules in a plain list beside a registered container of another object": """
+        class M(nn.Module):
+            def __init__(self, other):
+                other.layers = nn.ModuleList()
+                self.layers = []
+                self.layers.append(nn.Linear(2, 2))
+            def f(self, x): return F.relu(self.layers[0](x))
+        """,
     "modules in a plain list that grows": """
         class M(nn.Module):
             def __init__(self):

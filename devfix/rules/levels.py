@@ -12,14 +12,14 @@ were read.  ``docs/development/accuracy.md`` says how all of them were measured.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from devfix.analysis.domain.objects import HeapObject, Module, module_at
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
-from devfix.model import Finding, Severity
+from devfix.model import Event, Finding, Severity
 from devfix.models.index import lookup
 from devfix.syntax.bindings import parameters, source_names
 
@@ -27,7 +27,8 @@ __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
-_MANY = 3  # calls, and files that they lead through
+_MANY = 3  # calls, or files that they lead through
+_MOST_PLACES = 4  # that hard-code a device in a program which otherwise does without an accelerator
 _LARGE = 9  # files of a program: of the judged findings whose program was counted, none has fewer
 
 
@@ -42,7 +43,9 @@ class Basis(Enum):
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
-    FAR = "three calls and three files of a large program, or more, lead to the use: one may move what is said to stay"
+    PASSED_ON = "an item of a loader's batch that only other functions of a large program use: one may move it"
+    FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
+    MANY_PLACES = "one of five places, or more, that hard-code the accelerator: the program may need one elsewhere, too"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
 
@@ -79,17 +82,22 @@ LIBRARIES = (
 #: method of an unknown class gets the value.
 PROGRAMS = (
     Row("DEV100", Basis.FAR, 0, 46),
+    Row("DEV101", Basis.FAR, 1, 6),
     Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 12),
+    Row("DEV101", Basis.PASSED_ON, 0, 7),
     Row("DEV101", Basis.SOME_PATH, 1, 13),
     Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
+    Row("DEV102", Basis.FAR, 19, 50),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
-    Row("DEV203", Basis.FAR, 0, 5),
+    Row("DEV203", Basis.FAR, 0, 8),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
-    Row("DEV204", Basis.FAR, 0, 20),
+    Row("DEV204", Basis.FAR, 3, 35),
     Row("DEV204", Basis.UNKNOWN_CLASS, 0, 8),
-    Row("DEV401", Basis.FAR, 2, 14),
+    Row("DEV302", Basis.FAR, 0, 4),
+    Row("DEV401", Basis.FAR, 3, 17),
+    Row("DEV501", Basis.MANY_PLACES, 76, 157),
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
@@ -120,10 +128,11 @@ def _row(rows: Mapping[tuple[str, Basis], Row], code: str, basis: Basis) -> Row 
 
 
 def levelled(findings: Sequence[Finding], observations: Observations) -> list[Finding]:
-    """Return findings with their measured levels, without those of a library that are mostly false."""
+    """Return one rule's findings with their measured levels, without those of a library that are mostly false."""
     if not findings:
         return []
     bases = _bases(observations)
+    are_many = sum(map(_needs_accelerator, findings)) > _MOST_PLACES
     found = []
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
@@ -133,17 +142,39 @@ def levelled(findings: Sequence[Finding], observations: Observations) -> list[Fi
         else:
             rests_on = [min(known, key=_ORDER)] if known else []
             rests_on += [Basis.FAR] if _is_far(observations, finding) else []
+            rests_on += [Basis.MANY_PLACES] if are_many and _needs_accelerator(finding) else []
             level = _level_in_program(finding.code, rests_on, finding.severity)
         if level is not None:
             found.append(replace(finding, severity=level))
     return found
 
 
+def _needs_accelerator(finding: Finding) -> bool:
+    """Return whether nothing fails but the placement itself, on a machine without an accelerator."""
+    kinds = {event.kind for event in finding.events}
+    return finding.severity is Severity.ERROR and "moved" in kinds and kinds <= {"moved", "called"}
+
+
 def _is_far(observations: Observations, finding: Finding) -> bool:
-    if len(observations.trees) < _LARGE:
-        return False
-    calls = [event for event in finding.events if event.kind == "called"]
-    return len(calls) >= _MANY and len({event.path for event in finding.events}) >= _MANY
+    """Return whether even the nearest use is far from the cause."""
+    distances = [
+        max(len(path) - 1, len({event.path for event in [*causes, *path]})) for causes, path in _paths_to_uses(finding)
+    ]
+    return len(observations.trees) >= _LARGE and min(distances, default=0) >= _MANY
+
+
+def _paths_to_uses(finding: Finding) -> Iterator[tuple[list[Event], list[Event]]]:
+    """Yield, for each use, the events of the cause, and the calls that lead to the use, with the use."""
+    causes = [event for event in finding.events if event.kind not in ("called", "used")]
+    path: list[Event] = []
+    for event in finding.events:
+        if event.kind in ("called", "used"):
+            path.append(event)
+        if event.kind == "used":
+            yield causes, path
+            path = []
+    if path:
+        yield causes, [*path, finding.events[-1]]
 
 
 def _level_in_program(code: str, rests_on: Sequence[Basis], otherwise: Severity) -> Severity:
@@ -194,6 +225,8 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.UNKNOWN_METHOD
     if _may_be_no_tensor(observations, failing):
         return Basis.MAYBE_NO_TENSOR
+    if _is_passed_on(observations, failing):
+        return Basis.PASSED_ON
     return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
 
 
@@ -217,9 +250,21 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
         return False
     if failing.opaque or failing.takes_numbers:
         return True
+    return not _is_used_by_its_loop(observations, failing)
+
+
+def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:
+    """Return whether all that is on the CPU are items of batches of loaders, in a function that is not their loop's."""
+    if len(observations.trees) < _LARGE:
+        return False
+    kinds = {origin.kind for operand in failing.cpu for origin in operand.origins}
+    return kinds == {"batch"} and not _is_used_by_its_loop(observations, failing)
+
+
+def _is_used_by_its_loop(observations: Observations, failing: DeviceMismatch) -> bool:
     batches = [origin.site_id for operand in failing.cpu for origin in operand.origins if origin.kind == "batch"]
     loops = [observations.sources[site_id].point.call_frame.activation for site_id in batches]
-    return failing.point.call_frame.activation not in loops
+    return failing.point.call_frame.activation in loops
 
 
 def _is_unknown_method(failing: DeviceMismatch) -> bool:

@@ -299,11 +299,110 @@ step1(model, torch.ones(3, 4).cuda())
     [
         pytest.param(3, 5, Severity.LATENT, id="far"),
         pytest.param(3, 4, Severity.ERROR, id="in-a-smaller-program"),
+        pytest.param(2, 6, Severity.LATENT, id="three-files"),
         pytest.param(1, 8, Severity.ERROR, id="near"),
     ],
 )
 def test_a_module_that_is_used_far_away_may_have_been_moved_on_the_way(tmp_path, monkeypatch, calls, others, level):
     assert project(tmp_path, monkeypatch, through(calls, others)) == [("DEV204", level)]
+
+
+def beside(files, program):
+    """Return a program of more files: each is imported and holds nothing."""
+    imports = "".join(f"import other{number}\n" for number in range(files))
+    return {"train.py": imports + program, **{f"other{number}.py": "" for number in range(files)}}
+
+
+@pytest.mark.parametrize(
+    ("body", "calls", "level"),
+    [
+        pytest.param("first(x)", 3, Severity.LATENT, id="three-calls-in-a-file"),
+        pytest.param("second(x)", 2, Severity.ERROR, id="two-calls"),
+        pytest.param("first(x)\nmodel(x)", 3, Severity.ERROR, id="another-use-is-near"),
+    ],
+)
+def test_the_nearest_use_decides(tmp_path, monkeypatch, body, calls, level):
+    program = f"""\
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2).cuda()
+
+
+def third(x):
+    return model(x)
+
+
+def second(x):
+    return third(x)
+
+
+def first(x):
+    return second(x)
+
+
+x = torch.ones(3, 4)
+{body}
+"""
+    assert project(tmp_path, monkeypatch, beside(8, program)) == [("DEV102", level)]
+
+
+@pytest.mark.parametrize(
+    ("use", "others", "level"),
+    [
+        pytest.param("step(y)", 8, Severity.LATENT, id="only-another-function-uses-it"),
+        pytest.param("step(y)", 7, Severity.ERROR, id="in-a-smaller-program"),
+        pytest.param("nn.functional.cross_entropy(model(x), y)", 8, Severity.ERROR, id="the-loop-uses-it"),
+        pytest.param("step(y)\n    print(y + model(x))", 8, Severity.ERROR, id="both-do"),
+    ],
+)
+def test_what_a_loop_only_passes_on_may_be_moved_by_who_gets_it(tmp_path, monkeypatch, use, others, level):
+    program = f"""\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+model = nn.Linear(4, 2).cuda()
+
+
+def step(y):
+    return nn.functional.cross_entropy(model(torch.ones(3, 4).cuda()), y)
+
+
+for x, y in DataLoader(TensorDataset(torch.rand(9, 4), torch.randint(2, (9,))), batch_size=3):
+    x = x.cuda()
+    {use}
+"""
+    assert project(tmp_path, monkeypatch, beside(others, program)) == [("DEV101", level)]
+
+
+@pytest.mark.parametrize(("places", "level"), [(4, Severity.ERROR), (5, Severity.LATENT)])
+def test_a_program_that_hard_codes_many_devices_may_need_an_accelerator_elsewhere(findings_in, places, level):
+    program = """\
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+total = torch.zeros(1, device=device)
+"""
+    moves = [f"torch.ones({number}).cuda()" for number in range(1, places)]
+    called = "def move(x):\n    return x.cuda()\n\n\nmove(torch.ones(9))\n"
+    found = findings_in(program + "".join(f"print({move})\n" for move in moves) + called)
+
+    assert [(finding.code, finding.severity) for finding in found] == [("DEV501", level)] * places
+
+
+def test_what_is_hard_coded_on_the_cpu_is_not_counted(findings_in):
+    program = """\
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+total = torch.zeros(1, 4, device=device)
+"""
+    found = findings_in(
+        program + "".join(f"print(total + torch.ones({number}, 4).to('cpu'))\n" for number in range(1, 6))
+    )
+
+    assert {(finding.code, finding.severity) for finding in found} == {("DEV501", Severity.ERROR)}
 
 
 @pytest.mark.parametrize(

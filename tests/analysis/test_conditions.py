@@ -131,6 +131,35 @@ def test_what_is_passed_decides_in_both_functions(met, flag):
     assert met(SETUP + PUT + program) == []
 
 
+@pytest.mark.parametrize(
+    ("otherwise", "number"), [("nn.DataParallel(model).cuda()", 0), ("model.cuda()", 1)], ids=["it-moves-inputs", "not"]
+)
+def test_what_is_none_is_none_in_both_functions(met, otherwise, number):
+    program = f"""
+        from settings import slots
+
+        def train(model, x, slot):
+            if slot is not None:
+                x = x.cuda(slot)
+            return model(x)
+
+        def work(slot):
+            model = nn.Linear(3, 3)
+            if slot is not None:
+                model = model.cuda(slot)
+            else:
+                model = {otherwise}
+            train(model, torch.ones(3, 3), slot)
+
+        def main(slots):
+            work(slots["gpu"][0])
+
+        main(slots)
+        """
+
+    assert len(met(program)) == number
+
+
 BASES = """
 class Base:
     def put(self, value):

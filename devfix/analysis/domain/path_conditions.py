@@ -83,7 +83,7 @@ def condition_symbol(interp: Interpreter, value: Value | None) -> str:
     return str(getattr(value, "symbol", ""))
 
 
-_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
+_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 _POSITIVE_ORDER = {ast.GtE: ">=", ast.Lt: ">=", ast.Gt: ">", ast.LtE: ">"}
 
 
@@ -93,7 +93,7 @@ def is_negative(test: ast.expr) -> bool:
         return False
     if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
         return len(test.ops) == 1 and _is_literal(test.comparators[0])
-    return isinstance(test.ops[0], (ast.NotEq, ast.NotIn))
+    return isinstance(test.ops[0], (ast.NotEq, ast.NotIn, ast.IsNot))
 
 
 def _order_key(interp: Interpreter, test: ast.Compare) -> str:

@@ -43,7 +43,7 @@ class Basis(Enum):
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
-    PASSED_ON = "an item of a loader's batch that only other functions of a large program use: one may move it"
+    PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program: one may move it"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
     MANY_PLACES = "one of five places, or more, that hard-code the accelerator: the program may need one elsewhere, too"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
@@ -78,8 +78,8 @@ LIBRARIES = (
 )
 
 #: Rules whose errors in programs are latent with a weak basis; a run can confirm them.  On one of several paths, DEV202
-#: goes with DEV101 and DEV102, whose evidence is the same: of the 23, one is true.  So does DEV101 with DEV102 where a
-#: method of an unknown class gets the value.
+#: and DEV602 go with DEV101 and DEV102, whose evidence is the same: of the 24, one is true.  So does DEV201 with DEV202
+#: where the use is far away, and DEV101 with DEV102 where a method of an unknown class gets the value.
 PROGRAMS = (
     Row("DEV100", Basis.FAR, 0, 46),
     Row("DEV101", Basis.FAR, 1, 6),
@@ -90,6 +90,8 @@ PROGRAMS = (
     Row("DEV102", Basis.FAR, 19, 50),
     Row("DEV102", Basis.SOME_PATH, 0, 7),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
+    Row("DEV201", Basis.FAR, 0, 1),
+    Row("DEV202", Basis.FAR, 12, 16),
     Row("DEV202", Basis.SOME_PATH, 0, 3),
     Row("DEV203", Basis.FAR, 0, 8),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
@@ -101,6 +103,7 @@ PROGRAMS = (
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
+    Row("DEV602", Basis.SOME_PATH, 0, 1),
 )
 
 _rows = {(row.code, row.basis): row for row in LIBRARIES}
@@ -254,11 +257,14 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
 
 
 def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:
-    """Return whether all that is on the CPU are items of batches of loaders, in a function that is not their loop's."""
+    """Return whether all that is on the CPU are items of batches of which no part is moved, used by other functions."""
     if len(observations.trees) < _LARGE:
         return False
-    kinds = {origin.kind for operand in failing.cpu for origin in operand.origins}
-    return kinds == {"batch"} and not _is_used_by_its_loop(observations, failing)
+    origins = [origin for operand in failing.cpu for origin in operand.origins]
+    if any(origin.kind != "batch" for origin in origins) or _is_used_by_its_loop(observations, failing):
+        return False
+    batches = {origin.site_id for origin in origins}
+    return not any(move.device == "accelerator" and move.origin.site_id in batches for move in observations.transfers)
 
 
 def _is_used_by_its_loop(observations: Observations, failing: DeviceMismatch) -> bool:

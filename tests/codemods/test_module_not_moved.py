@@ -261,3 +261,38 @@ def test_a_move_that_is_asked_for_is_not_made_without_asking(repair, unchanged):
     )
 
     assert "nn.Linear(2, 6).cuda()" not in repair(CODE, text)
+
+
+def test_a_module_does_not_move_itself_while_it_is_built(repair, unchanged):
+    text = unchanged(
+        """
+        import pytorch_lightning as pl
+
+        class Scaled(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Parameter(torch.ones(1, 4))
+
+            def forward(self, x):
+                return x @ (self.weight * torch.ones(1, 4).cuda()).t()
+
+        class Net(pl.LightningModule):
+            def __init__(self, size):
+                super().__init__()
+                self.save_hyperparameters()
+                self.part = Scaled()
+                with torch.no_grad():
+                    self.probe(torch.zeros(2, size, device=self.device))
+
+            def probe(self, x):
+                return self.part(x)
+
+        def build():
+            return Net(4)
+
+        net = build()
+        print(net.part)
+        """
+    )
+
+    assert "self.cuda()" not in repair(CODE, text)

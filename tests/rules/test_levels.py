@@ -348,30 +348,31 @@ x = torch.ones(3, 4)
 
 
 @pytest.mark.parametrize(
-    ("use", "others", "level"),
+    ("body", "others", "level"),
     [
         pytest.param("step(y)", 8, Severity.LATENT, id="only-another-function-uses-it"),
         pytest.param("step(y)", 7, Severity.ERROR, id="in-a-smaller-program"),
-        pytest.param("nn.functional.cross_entropy(model(x), y)", 8, Severity.ERROR, id="the-loop-uses-it"),
-        pytest.param("step(y)\n    print(y + model(x))", 8, Severity.ERROR, id="both-do"),
+        pytest.param("x = x.cuda()\n    step(y)", 8, Severity.ERROR, id="another-part-is-moved"),
+        pytest.param("nn.functional.cross_entropy(model(z), y)", 8, Severity.ERROR, id="the-loop-uses-it"),
+        pytest.param("step(y)\n    print(y + model(z)[:, 0].long())", 8, Severity.ERROR, id="both-do"),
     ],
 )
-def test_what_a_loop_only_passes_on_may_be_moved_by_who_gets_it(tmp_path, monkeypatch, use, others, level):
+def test_what_a_loop_only_passes_on_may_be_moved_by_who_gets_it(tmp_path, monkeypatch, body, others, level):
     program = f"""\
 import torch
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 model = nn.Linear(4, 2).cuda()
+z = torch.ones(3, 4).cuda()
 
 
 def step(y):
-    return nn.functional.cross_entropy(model(torch.ones(3, 4).cuda()), y)
+    return nn.functional.cross_entropy(model(z), y)
 
 
 for x, y in DataLoader(TensorDataset(torch.rand(9, 4), torch.randint(2, (9,))), batch_size=3):
-    x = x.cuda()
-    {use}
+    {body}
 """
     assert project(tmp_path, monkeypatch, beside(others, program)) == [("DEV101", level)]
 

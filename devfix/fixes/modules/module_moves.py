@@ -136,7 +136,7 @@ def _move_candidates(
     for call_frame in reversed(mismatch.point.call_stack):
         for name in root_names(mismatch.point, call_frame, root)[:1]:
             first = _first_mention(call_frame, name, "." in name and _is_conditional(root.allocated_at))
-            if first is not None:
+            if first is not None and name != "self":  # its method may run before its parts are there
                 yield _MoveCandidate(call_frame, first, name, is_parameter=True)
 
 

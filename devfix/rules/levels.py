@@ -43,7 +43,7 @@ class Basis(Enum):
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
-    PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program: one may move it"
+    PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
     MANY_PLACES = "one of five places, or more, that hard-code the accelerator: the program may need one elsewhere, too"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"

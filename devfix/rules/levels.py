@@ -101,6 +101,7 @@ PROGRAMS = (
     Row("DEV401", Basis.FAR, 3, 17),
     Row("DEV501", Basis.MANY_PLACES, 76, 157),
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
+    Row("DEV502", Basis.FAR, 1, 3),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 0, 16),
     Row("DEV602", Basis.SOME_PATH, 0, 1),

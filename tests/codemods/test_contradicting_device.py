@@ -463,3 +463,21 @@ def test_a_program_ends_where_an_imported_file_requires_an_accelerator(setting, 
     }
 
     assert (repair(CODE, files) != files) is is_moved
+
+
+def test_an_item_whose_move_is_discarded_may_be_anywhere(repair):
+    program = """\
+import torch
+from data import Scenes
+from torch import nn
+from torch.utils.data import DataLoader
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+model = nn.Linear(4, 2).to(device)
+for x, y in DataLoader(Scenes()):
+    x.to(device)
+    y.to(device)
+    best = model(x.to(device)).cpu().argmax(1)
+    print(best.eq(y).sum())
+"""
+    assert repair(CODE, program) == program

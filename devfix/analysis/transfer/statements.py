@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from devfix.analysis import lazy_caches, scopes
@@ -26,6 +27,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
     alternatives,
+    join,
 )
 from devfix.analysis.observations.execution import ExpressionStatement
 from devfix.analysis.stdlib.containers import ListObject
@@ -329,7 +331,19 @@ def _expression(interp: Interpreter, stmt: ast.Expr) -> None:
     if isinstance(base, ast.Name) and receiver is not None:
         others = [each for each in alternatives(receiver) if not isinstance(each, Pointer)]
         if others and all(map(_may_be_object, others)):
-            interp.bind(base.id, value)  # the result is unused: a batch object, or a module, that moves in place
+            # the result is unused: a batch object, or a module, that moves in place; an item of a batch may be a tensor
+            interp.bind(base.id, _maybe_moved(value) if any(map(_is_of_batch, others)) else value)
+
+
+def _is_of_batch(value: Value) -> bool:
+    return isinstance(value, Tensor) and any(origin.kind == "batch" for origin in value.origins)
+
+
+def _maybe_moved(value: Value) -> Value:
+    return join(
+        replace(option, device=UNKNOWN_DEVICE) if isinstance(option, Tensor) else option
+        for option in alternatives(value)
+    )
 
 
 def _may_be_object(value: object) -> bool:

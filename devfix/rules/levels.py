@@ -22,6 +22,7 @@ from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Event, Finding, Severity
 from devfix.models.index import lookup
 from devfix.syntax.bindings import parameters, source_names
+from devfix.syntax.tree import text_of
 
 __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 
@@ -237,7 +238,9 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
 def _converts_argument(failing: HostAccess) -> bool:
     """Return whether a function converts to an array what its arguments hold, which nothing shows to be tensors."""
     function = failing.point.call_frame.activation.node
-    names = source_names(function, failing.expression)
+    call = failing.point.node
+    library = text_of(call.func).partition(".")[0] if isinstance(call, ast.Call) else ""  # it returns arrays
+    names = source_names(function, failing.expression) - {library}
     given = {*parameters(function)} - {"self", "cls"}
     if not names or not names <= given:
         return False

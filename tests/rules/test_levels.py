@@ -440,6 +440,7 @@ for batch in DataLoader(Scenes()):
         pytest.param("return np.asarray(x)", "x", Severity.LATENT, id="an-argument"),
         pytest.param("y = x[0] / 2\n    return np.asarray(y)", "x", Severity.LATENT, id="a-part"),
         pytest.param("return [np.asarray(each) for each in x]", "x", Severity.LATENT, id="each-item"),
+        pytest.param("x = np.rot90(x)\n    return x", "x", Severity.LATENT, id="rebound-to-an-array"),
         pytest.param("y = torch.relu(x)\n    return np.asarray(y)", "x", Severity.ERROR, id="a-function-took-it"),
         pytest.param("return np.asarray(x)", "x: torch.Tensor", Severity.ERROR, id="declared"),
         pytest.param("return x.numpy()", "x", Severity.ERROR, id="a-method-of-tensors"),

@@ -125,3 +125,27 @@ model(noise)
 )
 def test_executed_code_may_choose_the_device_that_is_named_before(analyse, code, configured):
     assert analyse(EXECUTED.format(code=code)).has_configured_device is configured
+
+
+@pytest.mark.parametrize("line", ["''", "[]", "()", "args=[]"])
+@pytest.mark.parametrize(
+    ("option", "device"),
+    [
+        ("'--device', default='cpu'", "args.device"),
+        ("'--cuda', action='store_true'", "'cuda' if args.cuda else 'cpu'"),
+        ("'--no-cuda', action='store_true', default=True", "'cpu' if args.no_cuda else 'cuda'"),
+        ("'--use_gpu', type=bool, default=False", "'cuda' if args.use_gpu else 'cpu'"),
+        ("'--gpu', type=int, default=-1", "'cuda' if args.gpu >= 0 else 'cpu'"),
+    ],
+)
+def test_an_empty_command_line_leaves_the_defaults(place, line, option, device):
+    program = PARSER.format(argument=f"parser.add_argument({option})")
+
+    assert place(program.replace("parse_args()", f"parse_args({line})"), f"torch.ones(3, device={device})") == "cpu"
+
+
+@pytest.mark.parametrize("line", ["", "sys.argv[2:]", "['--device', 'cuda']"])
+def test_other_command_lines_may_ask_for_an_accelerator(place, line):
+    program = "import sys\n" + PARSER.format(argument="parser.add_argument('--device', default='cpu')")
+
+    assert place(program.replace("parse_args()", f"parse_args({line})"), "torch.ones(3, device=args.device)") != "cpu"

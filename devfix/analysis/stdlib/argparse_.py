@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.joins import ENTRIES
 from devfix.analysis.domain.objects import Container, HeapObject, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
@@ -50,7 +52,14 @@ def value_by_name(interp: Interpreter, symbol: str) -> Value:
 
 @dataclass(frozen=True)
 class ParserObject(HeapObject):
-    """An ``ArgumentParser``, one of its groups, or a subparser: its options are fields."""
+    """An ``ArgumentParser``, one of its groups, or a subparser: its options are fields.
+
+    Attributes:
+        defaults: of options that choose an accelerator; they hold where the program parses an empty command line.
+
+    """
+
+    defaults: dict[str, Value] = field(default_factory=dict, metadata=ENTRIES)
 
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
@@ -63,16 +72,24 @@ class ParserObject(HeapObject):
             interp.now.update(pointer, fields={**self.fields, **given})
             return NONE
         elif name in ("parse_args", "parse_intermixed_args"):
-            return self._parse(interp)
+            return self._parse(interp, args[0] if args else keywords.get("args"))
         elif name == "parse_known_args":
-            return TupleValue((self._parse(interp), UNKNOWN))
+            return TupleValue((self._parse(interp, args[0] if args else keywords.get("args")), UNKNOWN))
         elif name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
             return pointer
         return UNKNOWN
 
-    def _parse(self, interp: Interpreter) -> Pointer:
+    def _parse(self, interp: Interpreter, line: Value | None) -> Pointer:
         """Return a namespace with the options of the parser and its groups."""
-        return interp.new(InstanceObject("args", fields=dict(self.fields)))
+        known = self.defaults if line is not None and _is_empty(interp, line) else {}
+        return interp.new(InstanceObject("args", fields={**self.fields, **known}))
+
+
+def _is_empty(interp: Interpreter, line: Value) -> bool:
+    """Return whether a command line that the program gives has no words: ``parse_args([])``."""
+    words = object_at(interp, line, Container)
+    is_empty_list = words is not None and not words.fields and words.default_item is None
+    return line in (Const(""), TupleValue(())) or is_empty_list
 
 
 def _add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywords: Keywords) -> None:
@@ -84,6 +101,25 @@ def _add_argument(interp: Interpreter, parser: Pointer, args: list[Value], keywo
     long = next((name for name in names if name.startswith("--")), names[0])
     name = str(target.value) if isinstance(target, Const) else long.lstrip("-").replace("-", "_")
     interp.now.set_field(parser, name, _option(interp, name, keywords))
+    default = _default(name, keywords)
+    known = object_at(interp, parser, ParserObject)
+    if default is not None and known is not None:
+        interp.now.update(parser, defaults={**known.defaults, name: default})
+
+
+def _default(name: str, keywords: dict[str, Value]) -> Value | None:
+    """Return the default of an option that asks for an accelerator, or for none; ``None`` if it asks for nothing."""
+    default, action = keywords.get("default"), keywords.get("action")
+    if _ASKS.search(name) is None:
+        return None
+    if action in (Const("store_true"), Const("store_false")):
+        return Const(action == Const("store_false")) if default is None else default
+    is_cpu = isinstance(default, Const) and isinstance(default.value, str) and parse_device(default.value) == CPU
+    is_off = default in (Const(False), Const(-1), Const(""))
+    return default if is_cpu or is_off else None
+
+
+_ASKS = re.compile(r"(^|_)(cuda|cpu|gpus?|device)($|_)")
 
 
 def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value:

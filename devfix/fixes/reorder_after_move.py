@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
@@ -11,7 +12,7 @@ from devfix.analysis.scopes import module_names
 from devfix.fixes.reorder import common_block, dependents, independent, reach, shown, touches
 from devfix.model import Fix, MoveStatements
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, text_of, walk
 
 __all__ = ["constructed_after", "model_names", "moved_ahead"]
 
@@ -67,6 +68,8 @@ def _reordered(
     if not moving:
         return None, reason
     title = f"construct it after {shown(tree, block[last])}"
+    if _renames_entries(moving, block[last], shared):
+        return None, "the move wraps the model, too, and what would come after it reads the entries of the model"
     if any(hasattr(statement, "body") for statement in moving) and independent(tree, block, first, last, shared):
         moving = list(block[first:last])  # the same as moving that one line up: far less changes
         title = f"move {shown(tree, block[last])} ahead of it"
@@ -84,11 +87,34 @@ def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Fix | None:
         if found is None or found[1] >= found[2] or restored.state is None:
             continue
         block, first, last = found
-        if independent(call_frame.tree, block, first, last, model_names(restored, call_frame)):
+        models = model_names(restored, call_frame)
+        if _renames_entries(block[first:last], block[last], models):
+            continue
+        if independent(call_frame.tree, block, first, last, models):
             spans = tuple(call_frame.tree.span(statement) for statement in block[first:last])
             edit = MoveStatements(call_frame.tree.path, spans, call_frame.tree.span(block[last]))
             return Fix(f"move {shown(call_frame.tree, block[last])} ahead of where the state is loaded", (edit,))
     return None
+
+
+def _renames_entries(moving: Sequence[ast.stmt], late: ast.stmt, models: set[str]) -> bool:
+    """Return whether a move also wraps a model, ``net = DataParallel(net).cuda()``, whose entries others load or read."""
+    reads_entries = any(
+        isinstance(node, ast.Attribute) and text_of(node.value) in models and node.attr not in _OF_ANY_WRAPPER
+        for statement in moving
+        for node in walk(statement)
+    )
+    return reads_entries and any(_wraps(node, models) for node in walk(late))
+
+
+_OF_ANY_WRAPPER = frozenset("parameters train eval zero_grad".split())
+
+
+def _wraps(node: ast.AST, models: set[str]) -> bool:
+    if not isinstance(node, ast.Assign) or not any(text_of(target) in models for target in node.targets):
+        return False
+    calls = (inner for inner in walk(node.value) if isinstance(inner, ast.Call))
+    return any(text_of(argument) in models for call in calls for argument in call.args)
 
 
 def _with_parameters(tree: SourceTree, block: list[ast.stmt], first: int) -> int:

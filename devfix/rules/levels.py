@@ -29,7 +29,6 @@ __all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
 _MANY = 3  # calls, or files that they lead through
-_MOST_PLACES = 4  # that hard-code a device in a program which otherwise does without an accelerator
 _LARGE = 9  # files of a program: of the judged findings whose program was counted, none has fewer
 
 
@@ -46,7 +45,6 @@ class Basis(Enum):
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
-    MANY_PLACES = "one of five places, or more, that hard-code the accelerator: the program may need one elsewhere, too"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
 
@@ -100,7 +98,6 @@ PROGRAMS = (
     Row("DEV204", Basis.UNKNOWN_CLASS, 0, 8),
     Row("DEV302", Basis.FAR, 0, 4),
     Row("DEV401", Basis.FAR, 3, 17),
-    Row("DEV501", Basis.MANY_PLACES, 76, 157),
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
     Row("DEV502", Basis.FAR, 1, 3),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
@@ -137,7 +134,6 @@ def levelled(findings: Sequence[Finding], observations: Observations) -> list[Fi
     if not findings:
         return []
     bases = _bases(observations)
-    are_many = sum(map(_needs_accelerator, findings)) > _MOST_PLACES
     found = []
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
@@ -147,17 +143,10 @@ def levelled(findings: Sequence[Finding], observations: Observations) -> list[Fi
         else:
             rests_on = [min(known, key=_ORDER)] if known else []
             rests_on += [Basis.FAR] if _is_far(observations, finding) else []
-            rests_on += [Basis.MANY_PLACES] if are_many and _needs_accelerator(finding) else []
             level = _level_in_program(finding.code, rests_on, finding.severity)
         if level is not None:
             found.append(replace(finding, severity=level))
     return found
-
-
-def _needs_accelerator(finding: Finding) -> bool:
-    """Return whether nothing fails but the placement itself, on a machine without an accelerator."""
-    kinds = {event.kind for event in finding.events}
-    return finding.severity is Severity.ERROR and "moved" in kinds and kinds <= {"moved", "called"}
 
 
 def _is_far(observations: Observations, finding: Finding) -> bool:

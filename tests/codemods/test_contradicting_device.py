@@ -351,8 +351,8 @@ def test_a_read_that_may_not_happen_or_is_caught_ends_nothing(repair, read):
     ("unasked", "asked", "levels"),
     [
         (9, "torch.cuda.is_available()", set()),
-        (8, "torch.cuda.is_available()", {Severity.LATENT}),
-        (9, "use_cuda", {Severity.LATENT}),
+        (8, "torch.cuda.is_available()", {Severity.ERROR}),
+        (9, "use_cuda", {Severity.ERROR}),
     ],
 )
 def test_a_program_for_accelerators_may_ask_once_whether_there_is_one(tmp_path, unasked, asked, levels):

@@ -127,3 +127,35 @@ def test_a_submodule_that_each_step_replaces_is_not_trained(tmp_path, made, befo
     outcome = fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path)))
 
     assert [each.finding.code for each in outcome.resolutions] == codes
+
+
+WRAPPED = """\
+import argparse
+
+import torch
+from torch import nn, optim
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--cuda", action="store_true")
+args = parser.parse_args()
+
+
+def train(model, args):
+    optimizer = optim.Adam(model.parameters(), lr=0.1)
+    checkpoint = torch.load("last.pt", map_location="cpu")
+    model.load_state_dict(checkpoint["state_dict"])
+    optimizer.load_state_dict(checkpoint["optimizer"])
+    if args.cuda:
+        model = nn.DataParallel(model).cuda()
+    model(torch.ones(3, 4)).sum().backward()
+    optimizer.step()
+
+
+train(nn.Linear(4, 2), args)
+"""
+
+
+def test_a_wrapper_stays_behind_what_loads_the_entries_of_the_model(repair):
+    built = "    optimizer = optim.Adam"
+
+    assert repair(CODE, WRAPPED) == WRAPPED.replace(built, f"    if args.cuda:\n        model.cuda()\n{built}")

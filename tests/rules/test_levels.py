@@ -377,35 +377,6 @@ for x, y in DataLoader(TensorDataset(torch.rand(9, 4), torch.randint(2, (9,))), 
     assert project(tmp_path, monkeypatch, beside(others, program)) == [("DEV101", level)]
 
 
-@pytest.mark.parametrize(("places", "level"), [(4, Severity.ERROR), (5, Severity.LATENT)])
-def test_a_program_that_hard_codes_many_devices_may_need_an_accelerator_elsewhere(findings_in, places, level):
-    program = """\
-import torch
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-total = torch.zeros(1, device=device)
-"""
-    moves = [f"torch.ones({number}).cuda()" for number in range(1, places)]
-    called = "def move(x):\n    return x.cuda()\n\n\nmove(torch.ones(9))\n"
-    found = findings_in(program + "".join(f"print({move})\n" for move in moves) + called)
-
-    assert [(finding.code, finding.severity) for finding in found] == [("DEV501", level)] * places
-
-
-def test_what_is_hard_coded_on_the_cpu_is_not_counted(findings_in):
-    program = """\
-import torch
-
-device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-total = torch.zeros(1, 4, device=device)
-"""
-    found = findings_in(
-        program + "".join(f"print(total + torch.ones({number}, 4).to('cpu'))\n" for number in range(1, 6))
-    )
-
-    assert {(finding.code, finding.severity) for finding in found} == {("DEV501", Severity.ERROR)}
-
-
 @pytest.mark.parametrize(
     ("use", "level"),
     [

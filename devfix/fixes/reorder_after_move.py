@@ -98,7 +98,7 @@ def moved_ahead(restored: ProgramPoint, late: ProgramPoint) -> Fix | None:
 
 
 def _renames_entries(moving: Sequence[ast.stmt], late: ast.stmt, models: set[str]) -> bool:
-    """Return whether a move also wraps a model, ``net = DataParallel(net).cuda()``, whose entries others load or read."""
+    """Return whether a move also wraps a model, ``net = DataParallel(net).cuda()``, whose entries others read."""
     reads_entries = any(
         isinstance(node, ast.Attribute) and text_of(node.value) in models and node.attr not in _OF_ANY_WRAPPER
         for statement in moving

@@ -137,17 +137,19 @@ from torch import nn, optim
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--cuda", action="store_true")
+parser.add_argument("--resume", default="")
 args = parser.parse_args()
 
 
 def train(model, args):
     optimizer = optim.Adam(model.parameters(), lr=0.1)
-    checkpoint = torch.load("last.pt", map_location="cpu")
-    model.load_state_dict(checkpoint["state_dict"])
-    optimizer.load_state_dict(checkpoint["optimizer"])
+    if args.resume:
+        checkpoint = torch.load(args.resume, map_location="cpu")
+        model.load_state_dict(checkpoint["state_dict"])
+        optimizer.load_state_dict(checkpoint["optimizer"])
     if args.cuda:
         model = nn.DataParallel(model).cuda()
-    model(torch.ones(3, 4)).sum().backward()
+    model(torch.ones(3, 4).cuda()).sum().backward()
     optimizer.step()
 
 

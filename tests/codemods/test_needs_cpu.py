@@ -325,3 +325,15 @@ def test_a_declared_array_is_none_of_the_tensors_that_are_unpacked(tmp_path, ann
     source = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
 
     assert len(fixpoint.check([source], Settings(select=(CODE,), root=str(tmp_path))).resolutions) == found
+
+
+def test_a_split_indexes_tensors_where_they_are(repair):
+    program = """\
+import torch
+from sklearn.model_selection import train_test_split
+
+x, y = torch.rand(9, 3).cuda(), torch.arange(9).cuda()
+x1, x2, y1, y2 = train_test_split(x, y, test_size=0.2)
+z1, z2 = train_test_split(x, stratify=y)
+"""
+    assert repair("DEV601", program) == program.replace("stratify=y", "stratify=y.cpu()")

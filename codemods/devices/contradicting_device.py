@@ -65,7 +65,13 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU
 from devfix.analysis.observations import Subscription
 from devfix.analysis.observations.execution import ModuleWrapped
 from devfix.fixes.devices.accelerator_programs import is_chosen_by_option
-from devfix.fixes.devices.conflict_fixes import UNDER_CONDITION, conflict_edits, move_index, move_operand_at_use
+from devfix.fixes.devices.conflict_fixes import (
+    UNDER_CONDITION,
+    asked_by_several,
+    conflict_edits,
+    move_index,
+    move_operand_at_use,
+)
 from devfix.fixes.devices.conflicting_devices import DeviceConflict, device_conflicts, is_load
 from devfix.fixes.devices.device_ids import ParallelWrap, conflicting_device_ids, first_index, note_wrap
 from devfix.fixes.devices.earlier_failures import comes_first, unnamed_failures
@@ -138,6 +144,9 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     index_move = move_index(conflict)
     if index_move is not None:
         fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
+    asked = asked_by_several(conflict)
+    if asked:
+        fixes.clear()
     tree, place = conflict.place
     code = ast.unparse(place)
     code = code if len(code) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
@@ -160,8 +169,14 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
             (failing, "used", "used with tensors on the other device here"),
         ),
         tuple(fixes),
-        "" if fixes else "no expression for the program's device is available here",
+        "" if fixes else _reason(asked),
     )
+
+
+def _reason(asked: str) -> str:
+    if asked:
+        return f"other calls of `{asked}` ask for the CPU, too: either all of them change, or the model stays there"
+    return "no expression for the program's device is available here"
 
 
 def _severity(conflict: DeviceConflict, *, is_shown: bool) -> Severity:

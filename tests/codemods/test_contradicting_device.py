@@ -481,3 +481,24 @@ for x, y in DataLoader(Scenes()):
     print(best.eq(y).sum())
 """
     assert repair(CODE, program) == program
+
+
+TOLD = """\
+import torch
+from torch import nn
+
+
+def totorch(x, device="cuda"):
+    return torch.as_tensor(x).float().to(device)
+
+
+model = nn.Linear(2, 2).to("cuda")
+print(model(totorch([1, 2], "cpu")))
+"""
+
+
+def test_a_function_that_several_calls_ask_for_the_cpu_is_asked_as_before(repair):
+    twice = TOLD + 'print(totorch([3], device="cpu"))\n'
+
+    assert repair(CODE, TOLD) != TOLD
+    assert repair(CODE, twice) == twice

@@ -21,7 +21,7 @@ from devfix.models.names import RANDOM_FACTORIES
 from devfix.syntax.bindings import assigned_names, binds, defaults
 from devfix.syntax.tree import SourceTree, names_in, text_of
 
-__all__ = ["UNDER_CONDITION", "conflict_edits", "move_index", "move_operand_at_use"]
+__all__ = ["UNDER_CONDITION", "asked_by_several", "conflict_edits", "move_index", "move_operand_at_use"]
 
 UNDER_CONDITION = "move it under the same condition"  # the title of a fix
 
@@ -41,6 +41,24 @@ def conflict_edits(observations: Observations, conflict: DeviceConflict) -> Iter
         edits = tuple(_with_device(conflict.point.tree, conflict.call, device))
         if edits:
             yield f"use `{device}`", edits
+
+
+def asked_by_several(conflict: DeviceConflict) -> str:
+    """Return the function that several calls of a file ask for the CPU, ``totorch(x, "cpu")``; empty if it is one."""
+    device_argument = device_argument_of(conflict.call)
+    found = _call_of_function(conflict.point, conflict.scenario_point) if conflict.device == CPU else None
+    if found is None or not isinstance(device_argument, ast.Name):
+        return ""
+    call_frame, _, call, function = found
+    asking = [
+        node
+        for node in call_frame.tree.nodes
+        if isinstance(node, ast.Call)
+        and text_of(node.func) == text_of(call.func)
+        and (argument := _literal_argument(function, device_argument.id, node)) is not None
+        and literal_device(argument) == "cpu"
+    ]
+    return text_of(call.func) if call in asking and len(asking) > 1 else ""
 
 
 def move_operand_at_use(observations: Observations, conflict: DeviceConflict) -> Edit | None:

@@ -254,7 +254,7 @@ def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:
     if len(observations.trees) < _LARGE:
         return False
     origins = [origin for operand in failing.cpu for origin in operand.origins]
-    if any(origin.kind != "batch" for origin in origins) or _is_used_by_its_loop(observations, failing):
+    if {origin.kind for origin in origins} != {"batch"} or _is_used_by_its_loop(observations, failing):
         return False
     batches = {origin.site_id for origin in origins}
     return not any(move.device == "accelerator" and move.origin.site_id in batches for move in observations.transfers)

@@ -497,3 +497,15 @@ def test_a_method_of_an_unknown_class_of_another_package_may_move_what_it_gets(f
     found = findings_in(f"import outside\nimport torch\n\nx = torch.ones(3, 4)\n{call}\n")
 
     assert [(finding.code, finding.severity) for finding in found] == [("DEV102", level)]
+
+
+def test_an_object_of_an_unknown_class_may_have_no_weights_in_a_large_program_either(tmp_path, monkeypatch):
+    program = """\
+import outside
+import torch
+
+model = outside.Scorer()
+model.eval()
+model(torch.ones(3, 4, device="cuda"))
+"""
+    assert project(tmp_path, monkeypatch, beside(9, program)) == [("DEV204", Severity.LATENT)]

@@ -144,6 +144,14 @@ def test_an_empty_command_line_leaves_the_defaults(place, line, option, device):
     assert place(program.replace("parse_args()", f"parse_args({line})"), f"torch.ones(3, device={device})") == "cpu"
 
 
+def test_a_default_that_is_set_later_replaces_the_first_one(place):
+    program = PARSER.format(
+        argument="parser.add_argument('--device', default='cpu')\nparser.set_defaults(device='cuda')"
+    )
+
+    assert place(program.replace("parse_args()", "parse_args([])"), "torch.ones(3, device=args.device)") != "cpu"
+
+
 @pytest.mark.parametrize("line", ["", "sys.argv[2:]", "['--device', 'cuda']"])
 def test_other_command_lines_may_ask_for_an_accelerator(place, line):
     program = "import sys\n" + PARSER.format(argument="parser.add_argument('--device', default='cpu')")

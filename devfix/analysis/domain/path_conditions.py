@@ -36,7 +36,7 @@ _MEMBER = " in "
 
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
     """Return the key of a condition's assumption; tests of the same unknown value have the same key."""
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], _EQUALITY):
+    if isinstance(test, ast.Compare) and _is_equality(test):
         options = _constant_options(test)
         if options is not None:
             return f"{_subject(interp, test)}{_MEMBER}{', '.join(sorted(options))}"
@@ -83,8 +83,14 @@ def condition_symbol(interp: Interpreter, value: Value | None) -> str:
     return str(getattr(value, "symbol", ""))
 
 
-_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn, ast.Is, ast.IsNot)
+_EQUALITY = (ast.Eq, ast.NotEq, ast.In, ast.NotIn)
 _POSITIVE_ORDER = {ast.GtE: ">=", ast.Lt: ">=", ast.Gt: ">", ast.LtE: ">"}
+
+
+def _is_equality(test: ast.Compare) -> bool:
+    """Return whether a test compares values; two names may be equal and not identical, ``x is None`` is both."""
+    is_identity = isinstance(test.ops[0], (ast.Is, ast.IsNot)) and _is_literal(test.comparators[0])
+    return len(test.ops) == 1 and (is_identity or isinstance(test.ops[0], _EQUALITY))
 
 
 def is_negative(test: ast.expr) -> bool:
@@ -93,7 +99,9 @@ def is_negative(test: ast.expr) -> bool:
         return False
     if isinstance(test.ops[0], (ast.Lt, ast.LtE)):
         return len(test.ops) == 1 and _is_literal(test.comparators[0])
-    return isinstance(test.ops[0], (ast.NotEq, ast.NotIn, ast.IsNot))
+    return isinstance(test.ops[0], (ast.NotEq, ast.NotIn)) or (
+        isinstance(test.ops[0], ast.IsNot) and _is_equality(test)
+    )
 
 
 def _order_key(interp: Interpreter, test: ast.Compare) -> str:

@@ -69,18 +69,20 @@ class ParserObject(HeapObject):
             _add_argument(interp, pointer, args, keywords)
         elif name == "set_defaults":
             given = {key: value for key, value in keywords.items() if key != "**"}
-            interp.now.update(pointer, fields={**self.fields, **given})
+            kept = {key: value for key, value in self.defaults.items() if key not in given}
+            interp.now.update(pointer, fields={**self.fields, **given}, defaults=kept)
             return NONE
         elif name in ("parse_args", "parse_intermixed_args"):
-            return self._parse(interp, args[0] if args else keywords.get("args"))
+            return self._parse(interp, args, keywords)
         elif name == "parse_known_args":
-            return TupleValue((self._parse(interp, args[0] if args else keywords.get("args")), UNKNOWN))
+            return TupleValue((self._parse(interp, args, keywords), UNKNOWN))
         elif name in ("add_argument_group", "add_mutually_exclusive_group", "add_subparsers", "add_parser"):
             return pointer
         return UNKNOWN
 
-    def _parse(self, interp: Interpreter, line: Value | None) -> Pointer:
+    def _parse(self, interp: Interpreter, args: list[Value], keywords: Keywords) -> Pointer:
         """Return a namespace with the options of the parser and its groups."""
+        line = args[0] if args else keywords.get("args")
         known = self.defaults if line is not None and _is_empty(interp, line) else {}
         return interp.new(InstanceObject("args", fields={**self.fields, **known}))
 

@@ -21,7 +21,8 @@ _WRITING_FUNCTIONS = frozenset(
     "all_gather_into_tensor all_reduce broadcast irecv recv reduce reduce_scatter_tensor scatter".split()
 )
 
-# Their qualifiers, not those of plots and of ``functools``: ``plt.scatter(x, y)``.
+# Qualifiers of those that plots and ``functools`` also have: ``plt.scatter(x, y)`` writes nothing.
+_AMBIGUOUS = frozenset({"reduce", "scatter"})
 _WRITING_QUALIFIERS: tuple[list[str], ...] = ([], ["dist"], ["distributed"], ["c10d"])
 
 # Qualifiers of functions, not of methods: ``init.normal_(weight)``, ``torch.relu_(x)``, ``normal_(weight)``.
@@ -105,7 +106,7 @@ def _is_output_argument(tree: SourceTree, node: ast.AST) -> bool:
     if not isinstance(parent, ast.Call) or not parent.args or parent.args[0] is not node:
         return False
     *qualifier, name = ast.unparse(parent.func).split(".")
-    if name in _WRITING_FUNCTIONS and qualifier[-1:] in _WRITING_QUALIFIERS:
+    if name in _WRITING_FUNCTIONS and (name not in _AMBIGUOUS or qualifier[-1:] in _WRITING_QUALIFIERS):
         return True
     return (
         _is_in_place(name) and qualifier[-1:] in _FUNCTION_QUALIFIERS and isinstance(tree.parents.get(parent), ast.Expr)

@@ -41,6 +41,9 @@ def moved(statement: str, expression: str) -> str:
         ("nn.init.normal_(w)", "w"),
         ("nn.init.normal_(w[0])", "w"),
         ("dist.all_reduce(total)", "total"),
+        ("td.all_reduce(total)", "total"),
+        ("td.broadcast(total, 0)", "total"),
+        ("dist.scatter(total, parts)", "total"),
         ("h += x", "h"),
     ],
 )

@@ -135,7 +135,8 @@ def _device_ids_finding(wrapped: ParallelWrap, edit: Edit | None) -> Finding:
     )
 
 
-def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
+def _fixes(observations: Observations, conflict: DeviceConflict) -> list[Fix]:
+    """Return the fixes of a conflict, best first."""
     fixes = [Fix(title, edits) for title, edits in conflict_edits(observations, conflict)]
     use_site_move = move_operand_at_use(observations, conflict)
     if use_site_move is not None:
@@ -144,9 +145,12 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     index_move = move_index(conflict)
     if index_move is not None:
         fixes.insert(0, Fix("move the index to the CPU", (index_move,)))
+    return fixes
+
+
+def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     asked = asked_by_several(conflict)
-    if asked:
-        fixes.clear()
+    fixes = [] if asked else _fixes(observations, conflict)
     tree, place = conflict.place
     code = ast.unparse(place)
     code = code if len(code) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"

@@ -97,7 +97,7 @@ DISAGREE = [
     pytest.param("if cfg.fast:\n    m.cuda()\nelse:\n    x = x.cuda()", id="other-branch"),
     pytest.param("if a:\n    m.cuda()\nif not a:\n    x = x.cuda()", id="negated"),
     pytest.param("if LEVEL < 2:\n    m.cuda()", id="constant"),
-    pytest.param("if a is b:\n    pass\nelif a == b:\n    m.cuda()", id="equal-and-not-identical"),
+    pytest.param("k = choose()\nif k is mode:\n    pass\nelif k == mode:\n    m.cuda()", id="equal-and-not-identical"),
 ]
 SETUP = """
 import argparse

@@ -382,3 +382,10 @@ _ITERATOR = "    def __iter__(self):\n        return BackgroundGenerator(super()
 def test_a_subclass_of_a_loader_yields_batches_on_the_cpu(met, base, body):
     assert met(SETUP + OWN_LOADER.format(base=base, body=body, move="")) == ["x + there"]
     assert met(SETUP + OWN_LOADER.format(base=base, body=body, move=".cuda()")) == []
+
+
+@pytest.mark.parametrize(
+    "taken", ["first, second = weights", "first = weights[0]", "for first in weights: pass", "first, *rest = weights"]
+)
+def test_an_element_of_a_vector_mixes_with_tensors_on_the_accelerator(met, taken):
+    assert met(f"weights = torch.zeros(2)\n{taken}\nprint(torch.randn(3).cuda().sum() + first)\n") == []

@@ -209,19 +209,21 @@ def _on_device(device: Device, tensor: Tensor) -> Tensor | None:
 
 
 def _without_dimensions(test: ast.Compare) -> ast.expr | None:
-    """Return ``x`` of ``x.dim() == 0``, ``x.ndim == 0`` and ``len(x.shape) == 0``."""
+    """Return ``x`` of ``x.dim() == 0``, ``x.ndim == 0``, ``len(x.shape) == 0`` and ``len(x.size()) == 0``."""
     number = test.comparators[0]
     return tensor_of_rank(test.left) if isinstance(number, ast.Constant) and number.value == 0 else None
 
 
 def tensor_of_rank(node: ast.expr) -> ast.expr | None:
-    """Return the tensor whose dimensions are counted: ``x`` of ``x.dim()``, ``x.ndim`` and ``len(x.shape)``."""
+    """Return the tensor whose dimensions are counted: ``x`` of ``x.dim()``, ``x.ndim``, ``len(x.shape)``, ``len(x.size())``."""
     match node:
         case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[]):
             return subject
         case ast.Attribute(value=subject, attr="ndim"):
             return subject
         case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=subject, attr="shape")]):
+            return subject
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=subject, attr="size"), args=[])]):
             return subject
     return None
 

@@ -126,7 +126,7 @@ def unpack(interp: Interpreter, value: Value, count: int) -> list[Value]:
                 return [_inner(value, str(i)) for i in range(count)]
             return [value] * count
         case Tensor():
-            return [value] * count
+            return [replace(value, maybe_zero_dim=True)] * count  # the elements of a vector have no dimensions
         case IterableOf(inner):
             return [inner] * count
         case Parameters():

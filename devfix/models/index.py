@@ -17,7 +17,18 @@ from devfix.models import stored_index
 from devfix.models.signatures import Signature, parse_signature
 from devfix.models.stub_language import ROOTS, StubEntry, StubFile, StubProblem, read_folder
 
-__all__ = ["Model", "ModelIndex", "built_in", "has_weights", "is_module", "lookup", "model_index", "root_of", "using"]
+__all__ = [
+    "Model",
+    "ModelIndex",
+    "built_in",
+    "has_weights",
+    "is_module",
+    "is_operation",
+    "lookup",
+    "model_index",
+    "root_of",
+    "using",
+]
 
 _WILDCARD = "__getattr__"
 _MOST_ALIASES = 8
@@ -236,6 +247,16 @@ def is_module(name: str) -> bool:
     """Return whether a library class is a module, or a library function creates one."""
     model = lookup(name)
     return model is not None and (model.root in ("Module", "Loss", "Placed") or model.result == "Module")
+
+
+def is_operation(name: str) -> bool:
+    """Return whether a function or method of a library returns tensors where its tensors are."""
+    model = lookup(name) if name else None
+    results = {signature.result.name for signature in model.signatures} if model is not None else set()
+    return bool(results) and results <= _AT_OPERANDS
+
+
+_AT_OPERANDS = frozenset({"On", "Vector", "Number", "Reduced", "Integral", "list", "tuple"})
 
 
 def has_weights(name: str) -> bool:

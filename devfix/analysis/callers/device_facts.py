@@ -27,6 +27,7 @@ from devfix.analysis.callers.value_sources import (
     FOLLOWED,
     LOADED,
     READ,
+    RESULT,
 )
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.program import Lookups, merge_lookups
@@ -267,6 +268,9 @@ class _Search:
         file.names |= self._found.factories
         # of objects whose class is not known: the attributes of the file's classes, and of those that it imports
         self._members: set[str] = set()
+        # results of operations, without and with a device that is passed
+        self._elsewhere: set[str] = set()
+        self._always_elsewhere: set[str] = set()
 
     def settle(self) -> None:
         """Find the names and members that matter."""
@@ -296,6 +300,7 @@ class _Search:
     def _size(self) -> int:
         file = self._file
         own = sum(len(cls.members) + len(cls.building) for cls in self._own.values())
+        own += len(self._elsewhere) + len(self._always_elsewhere)
         return len(file.followers) + len(file.names) + len(file.always) + len(file.builders) + len(self._members) + own
 
     def _name(self, name: str, sources: Iterable[str], cls: _Class | None) -> None:
@@ -304,7 +309,15 @@ class _Search:
         if self._is_elsewhere(sources, cls, always=True):
             self._file.always.add(name)
 
+    def _operate(self, function: FunctionSources, cls: _Class | None) -> None:
+        """Find the operations of a function whose operands are all elsewhere."""
+        for result, operands in function.operations.items():
+            for always, found in ((False, self._elsewhere), (True, self._always_elsewhere)):
+                if result not in found and all(self._is_elsewhere(each, cls, always) for each in operands):
+                    found.add(result)
+
     def _function(self, function: FunctionSources) -> None:
+        self._operate(function, None)
         self._name(function.name, function.returns, None)
         if self._follows(function.returns):
             self._file.followers.add(function.name)
@@ -325,6 +338,7 @@ class _Search:
             if self._is_elsewhere(sources, cls):
                 cls.members.add(member)
         for method in found.methods:
+            self._operate(method, cls)
             is_building = method.builds or method.name in cls.building
             if is_building:
                 cls.building |= method.mentions
@@ -339,8 +353,13 @@ class _Search:
             self._file.always.add(name)
 
     def _note(self, function: FunctionSources, cls: _Class | None) -> None:
-        if not function.builds and self._matters(function.uses, cls):
+        if not function.builds and (self._matters(function.uses, cls) or self._passes_on(function, cls)):
             self._file.functions.add(function.place)
+
+    def _passes_on(self, function: FunctionSources, cls: _Class | None) -> bool:
+        """Return whether a function passes a module that it builds to one that may call it, and not to build more."""
+        is_building = cls is not None and function.name in cls.building
+        return not is_building and self._matters(function.passes, cls)
 
     def _matters(self, uses: frozenset[str], cls: _Class | None) -> bool:
         """Return whether what meets operands and arguments may be elsewhere; functions and classes are passed on."""
@@ -361,6 +380,8 @@ class _Search:
             return source[2:] in file.builders
         bare = source.removeprefix("=")
         name = bare.removeprefix("?")
+        if name.startswith(RESULT):
+            return name in (self._always_elsewhere if always else self._elsewhere)
         if name.startswith(("self.", "cls.")):
             return cls is not None and name.partition(".")[2] in cls.members
         if name.startswith("."):

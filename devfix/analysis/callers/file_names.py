@@ -44,6 +44,7 @@ class FileNames:
         self.classes: dict[str, ast.ClassDef] = {}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._attributes: dict[ast.ClassDef, dict[str, str]] = {}
+        self._set: dict[ast.ClassDef, frozenset[str]] = {}
         for node in tree.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
@@ -178,6 +179,15 @@ class FileNames:
                     return statement, each
         return None
 
+    def sets(self, owner: ast.ClassDef, name: str) -> bool:
+        """Return whether methods of a class, or of its bases in the file, set ``self.name``."""
+        for each in self.lineage(owner):
+            if each not in self._set:
+                self._set[each] = frozenset(map(_own_attribute, walk(each)))
+            if name in self._set[each]:
+                return True
+        return False
+
     def attribute_class(self, owner: ast.ClassDef, name: str) -> str:
         """Return the full name of the class whose object ``self.name`` is; ``""`` if no assignment says it."""
         for each in self.lineage(owner):
@@ -199,6 +209,14 @@ class FileNames:
                 ):
                     found.setdefault(name, self.full_name(func))
         return found
+
+
+def _own_attribute(node: ast.AST) -> str:
+    """Return the attribute of ``self`` that a node sets; ``""`` for other nodes."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+            return name
+    return ""
 
 
 def names_of(tree: SourceTree) -> FileNames:

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from weakref import WeakKeyDictionary
 
+from devfix.analysis.callers.certain_tensors import CertainTensors
 from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.value_sources import (
     BUILT,
     CREATED,
     MOVES,
+    RESULT,
     SourceCollector,
     built_here,
     called,
@@ -46,6 +48,8 @@ class FunctionSources:
         returns: the sources of the result.
         mentions: attributes of the instance that it reads or calls.
         stores: those of each attribute that it sets; ``self.x`` of the instance, ``.x`` of another object.
+        operations: those of each operand of an operation, by its source.
+        passes: those of modules that it builds and passes to functions, which may call them.
 
     """
 
@@ -56,6 +60,8 @@ class FunctionSources:
     returns: frozenset[str] = frozenset()
     stores: dict[str, frozenset[str]] = field(default_factory=dict)
     mentions: frozenset[str] = frozenset()
+    operations: dict[str, tuple[frozenset[str], ...]] = field(default_factory=dict)
+    passes: frozenset[str] = frozenset()
 
     @property
     def builds(self) -> bool:
@@ -121,18 +127,19 @@ class _Reader:
         self._found.factories = frozenset(factories)
         return self._found
 
-    def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None) -> None:
+    def _body(self, body: Iterable[ast.stmt], owner: ClassSources | None, node: ast.ClassDef | None = None) -> None:
         for stmt in body:
             if isinstance(stmt, Function):
-                function = _Body(stmt, owner, self._names, self._creations).read()
+                tensors = CertainTensors(stmt, node, self._names)
+                function = _Body(stmt, owner, self._names, self._creations, tensors).read()
                 (owner.methods if owner is not None else self._found.functions).append(function)
             elif isinstance(stmt, ast.ClassDef):
                 inner = ClassSources(tuple(map(_dotted, stmt.bases)), self._names.is_module(stmt))
                 self._found.classes[stmt.name] = inner
                 has_gradients = any(self._names.full_name(base) == _WITH_GRADIENTS for base in stmt.bases)
-                self._body([each for each in stmt.body if not (has_gradients and _is_for_export(each))], inner)
+                self._body([each for each in stmt.body if not (has_gradients and _is_for_export(each))], inner, stmt)
             elif isinstance(stmt, (ast.If, ast.Try)):
-                self._body([*stmt.body, *stmt.orelse], owner)
+                self._body([*stmt.body, *stmt.orelse], owner, node)
             elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None:
                 found = frozenset(self._top.sources(stmt.value))
                 bound = owner.bound if owner is not None else self._found.bound
@@ -144,8 +151,16 @@ class _Reader:
 class _Body:
     """One pass over a function, then the closure over its local names."""
 
-    def __init__(self, node: Function, owner: ClassSources | None, names: FileNames, creations: dict[str, str]) -> None:
+    def __init__(
+        self,
+        node: Function,
+        owner: ClassSources | None,
+        names: FileNames,
+        creations: dict[str, str],
+        tensors: CertainTensors,
+    ) -> None:
         self._node = node
+        self._tensors = tensors
         self._owner = owner
         self._local: dict[str, set[str]] = {}
         self._names = names
@@ -155,7 +170,7 @@ class _Body:
         self._stores: dict[str, set[str]] = {}
         self._mentions: set[str] = set()
         options = dict(_options(node.args))
-        self._collector = SourceCollector(names, frozenset(options), creations)
+        self._collector = SourceCollector(names, frozenset(options), creations, tensors)
         for parameter in walk(node.args):
             if isinstance(parameter, ast.arg):
                 default = options.get(parameter.arg)
@@ -168,7 +183,10 @@ class _Body:
         uses = self._closure(self._collector.used)
         returns = self._closure(self._returns)
         identity = self._node.name, position(self._node), self._owner is not None
-        return FunctionSources(*identity, uses, returns, closed, frozenset(self._mentions))
+        found = {name: tuple(map(self._closure, operands)) for operands, name in self._collector.operations.items()}
+        operations = {name: operands for name, operands in found.items() if all(operands)}
+        passes = self._closure(self._collector.passed)
+        return FunctionSources(*identity, uses, returns, closed, frozenset(self._mentions), operations, passes)
 
     def _statement(self, stmt: ast.AST) -> None:
         for part in children(stmt):
@@ -181,7 +199,8 @@ class _Body:
             case ast.AnnAssign(target=target, value=value) if value is not None:
                 self._bind(target, value)
             case ast.AugAssign(target=target, value=value):
-                self._bind(target, value)
+                if not self._tensors.holds(target):
+                    self._bind(target, value)
                 self._collector.used |= self._value(value) | self._value(target)
             case ast.For(target=target, iter=value) | ast.AsyncFor(target=target, iter=value):
                 self._bind(target, value)
@@ -286,15 +305,19 @@ class _Body:
             kept |= found
             if own and self._node.name == _MODE and self._owner is not None and self._owner.is_module:
                 kept.add(CREATED)
-            if grows and text_of(target) not in self._registered and BUILT in self._closure(found):
+            is_registered = text_of(target) in self._registered or self._tensors.is_container(target)
+            if grows and not is_registered and BUILT in self._closure(found):
                 kept.add(CREATED)
 
-    def _closure(self, found: set[str]) -> frozenset[str]:
+    def _closure(self, found: Iterable[str]) -> frozenset[str]:
         """Return sources with local names replaced by what they are bound to."""
         closed: set[str] = set()
         pending, seen = list(found), set(found)
         while pending:
             source = pending.pop()
+            if source.startswith(RESULT):
+                closed.add(source)
+                continue
             name, _, attribute = source.lstrip("=()?^").partition(".")
             if not name or name not in self._local or name in ("self", "cls"):
                 if not source.startswith("^"):

@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable
 from functools import lru_cache
 
+from devfix.analysis.callers.certain_tensors import CertainTensors
 from devfix.analysis.callers.file_names import FileNames
 from devfix.analysis.torch.data import LOADER
 from devfix.analysis.torch.factories import OVERLAYS
-from devfix.models.index import Model, built_in, has_weights, lookup
+from devfix.models.index import Model, built_in, has_weights, is_operation, lookup
 from devfix.syntax.tree import called_name, children
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "LOADED",
     "MOVES",
     "READ",
+    "RESULT",
     "SourceCollector",
     "built_here",
     "called",
@@ -36,6 +38,8 @@ FOLLOWED = "!follows"
 READ = "~"
 #: A checkpoint, whose tensors are where they were saved.
 LOADED = "!load"
+#: What the names of the results of operations begin with.
+RESULT = "&"
 #: A module of a library, whose weights are on the host until it is moved.
 BUILT = "%"
 
@@ -50,6 +54,7 @@ _NUMBERS = frozenset(
 _NO_TENSORS = frozenset(
     "len isinstance issubclass range print str int float bool type hasattr repr id callable format super".split()
 )
+_SEQUENCES = (ast.List, ast.Tuple)
 _NO_FACTORIES = frozenset({"torch.device", "torch.manual_seed"})
 _HOST = frozenset({"Host", "HostItems"})
 _CREATED_FROM_NUMBERS = "created from numbers"
@@ -62,20 +67,31 @@ class SourceCollector:
     A source is a name (``table``), a name with an attribute (``ops.table``), an attribute of the instance
     (``self.table``) or of any other object (``.table``), or one of the constants of this file.  ``=`` before it says
     that a device is passed to the call, ``?`` that it is the result of a call of this name,
-    ``()`` that the result of such a call is called, ``^`` that this name is called with arguments.
+    ``()`` that the result of such a call is called, ``^`` that this name is called with arguments, ``&`` that it is the
+    result of an operation, which is on another device only if each of its operands is.
 
     Args:
         names: the names of the file.
         optional: the parameters that callers may leave out.
         known: what names outside the project bring, for all functions of the file.
+        tensors: the certain tensors of the function, if it is one.
 
     """
 
-    def __init__(self, names: FileNames, optional: frozenset[str], known: dict[str, str]) -> None:
+    def __init__(
+        self,
+        names: FileNames,
+        optional: frozenset[str],
+        known: dict[str, str],
+        tensors: CertainTensors | None = None,
+    ) -> None:
         self._names = names
         self._optional = optional
         self._known = known
+        self._tensors = tensors
         self.used: set[str] = set()
+        self.passed: set[str] = set()  # to functions, which may call it
+        self.operations: dict[tuple[frozenset[str], ...], str] = {}
         self._found: dict[ast.AST, frozenset[str]] = {}
 
     def sources(self, node: ast.AST | None) -> set[str]:
@@ -109,14 +125,40 @@ class SourceCollector:
                 self._add(element, found)
             case ast.DictComp(value=element):
                 self._add(element, found)
+            case ast.BinOp(left=left, right=right):
+                self.used |= self.sources(left) | self.sources(right)
+                found |= self._result([left, right])
             case _:
                 parts: set[str] = set()
                 for child in children(node):
                     if isinstance(child, (ast.expr, ast.keyword)):
                         self._add(child, parts)
-                if isinstance(node, (ast.BinOp, ast.Compare, ast.Subscript)):
+                if isinstance(node, (ast.Compare, ast.Subscript)):
                     self.used |= parts
                 found |= parts
+
+    def _is_operation(self, call: ast.Call) -> bool:
+        """Return whether a call is an operation of PyTorch, or a method of a certain tensor that is one."""
+        if is_operation(self._names.full_name(call.func)):
+            return True
+        func = call.func
+        return (
+            self._tensors is not None
+            and isinstance(func, ast.Attribute)
+            and is_operation(f"torch.Tensor.{func.attr}")
+            and self._tensors.holds(func.value)
+        )
+
+    def _result(self, operands: list[ast.expr]) -> set[str]:
+        """Return the sources of the result of an operation: it is where each of its tensors is."""
+        given = [item for each in operands for item in (each.elts if isinstance(each, _SEQUENCES) else [each])]
+        certain = [each for each in given if self._tensors is not None and self._tensors.holds(each)]
+        if self._tensors is None or not certain:
+            return set[str]().union(*map(self.sources, given))
+        tensors = tuple(dict.fromkeys(frozenset(self.sources(each)) for each in certain))
+        if len(tensors) == 1 or not all(tensors):
+            return set(tensors[0]) if len(tensors) == 1 else set()
+        return {self.operations.setdefault(tensors, f"{RESULT}{self._tensors.place}:{len(self.operations)}")}
 
     def _attribute(self, node: ast.Attribute, found: set[str]) -> None:
         base = node.value
@@ -154,10 +196,17 @@ class SourceCollector:
         elif what == _CREATED_FROM_NUMBERS:
             found |= arguments or {CREATED}
         else:
+            self.used |= arguments
+            if self._is_operation(call):
+                receiver = [call.func.value] if isinstance(call.func, ast.Attribute) and what == "" else []
+                self.used |= set[str]().union(*map(self.sources, receiver))
+                found |= self._result([*receiver, *call.args, *(each.value for each in call.keywords)])
+                return
+            if self._tensors is not None and self._tensors.is_layer(call.func):
+                return
             if what == FOLLOWED or name in _methods_with_result("Like"):
                 found.add(FOLLOWED)
             found |= arguments
-            self.used |= arguments
             if what == BUILT:
                 found.add(BUILT)
             elif what not in (_PLAIN, FOLLOWED):
@@ -192,7 +241,7 @@ class SourceCollector:
         elif isinstance(call.func, ast.Name):
             inner = {f"?{call.func.id}"}
             self.used |= {f"^{call.func.id}"} if has_arguments else set()
-            self.used |= {f"^{each.id}" for each in call.args if isinstance(each, ast.Name)}  # it may be called there
+            self.passed |= {f"^{each.id}" for each in call.args if isinstance(each, ast.Name)}
         elif isinstance(call.func, ast.Attribute) and has_arguments:
             self.used |= self.sources(call.func.value)
         passes = any(keyword.arg == "device" for keyword in call.keywords) and not _placed(call, self._optional)
@@ -208,7 +257,7 @@ def called(sources: Iterable[str]) -> set[str]:
         elif source[0] == "?":
             found |= {source, f"(){source[1:]}"}
         else:
-            found.add(f"?{source}" if source[0] not in "=(!.~" and "." not in source else source)
+            found.add(f"?{source}" if source[0] not in "=(!.~&" and "." not in source else source)
     return found
 
 

@@ -85,6 +85,36 @@ MATTERS = {
         def make(): return Scale()
         def f(x): return make()(x)
         """,
+    "an operation on new tensors": """
+        class Table(nn.Module):
+            def forward(self, x):
+                one, two = F.relu(torch.zeros(3)), F.relu(torch.ones(3))
+                return one + two
+        class M(nn.Module):
+            def __init__(self): self.table = Table()
+            def f(self, x): return x + self.table(x)
+        """,
+    "an operation on a new tensor and a number": """
+        class Table(nn.Module):
+            def forward(self, x): return 2 * F.relu(torch.zeros(3))
+        class M(nn.Module):
+            def __init__(self): self.table = Table()
+            def f(self, x): return x + self.table(x)
+        """,
+    "an operation on a new tensor in a loop": """
+        class Table(nn.Module):
+            def forward(self, x):
+                found = F.relu(torch.zeros(3))
+                for _ in range(3):
+                    found = found + F.relu(found)
+                return found
+        class M(nn.Module):
+            def __init__(self): self.table = Table()
+            def f(self, x): return x + self.table(x)
+        """,
+    "an operation on a new tensor and an argument": """
+        def f(x: torch.Tensor): return x + torch.zeros(3)
+        """,
     "modules in a plain list": """
         class M(nn.Module):
             def __init__(self): self.layers = [nn.Linear(2, 2)]
@@ -159,6 +189,56 @@ IS_TRANSPARENT = {
         class M(nn.Module):
             def __init__(self): self.layer = Layer()
             def f(self, x): return x + self.layer(x)
+        """,
+    "a submodule that mixes its input with a new tensor": """
+        class Scale(nn.Module):
+            def forward(self, x: torch.Tensor): return x * torch.ones(3)
+        class M(nn.Module):
+            def __init__(self): self.scale = Scale()
+            def f(self, x): return x + self.scale(x)
+        """,
+    "a submodule that adds a new tensor in place": """
+        class Shift(nn.Module):
+            def forward(self, x: torch.Tensor):
+                x += torch.ones(3)
+                return x
+        class M(nn.Module):
+            def __init__(self): self.shift = Shift()
+            def f(self, x): return x + self.shift(x)
+        """,
+    "a submodule whose layer gets a new tensor": """
+        class Head(nn.Module):
+            def __init__(self): self.out = nn.Linear(3, 3)
+            def forward(self, x): return self.out(torch.zeros(3))
+        class M(nn.Module):
+            def __init__(self): self.head = Head()
+            def f(self, x): return x + self.head(x)
+        """,
+    "an attention with a new bias": """
+        class Attention(nn.Module):
+            def __init__(self, norm):
+                self.qkv = nn.Linear(3, 9)
+                self.norm = norm(3)
+            def forward(self, x):
+                q, k, v = self.qkv(self.norm(x)).chunk(3, dim=-1)
+                attention = q @ k.transpose(-2, -1) + torch.zeros(3)
+                return attention.softmax(dim=-1).matmul(v)
+        class M(nn.Module):
+            def __init__(self): self.attention = Attention(nn.LayerNorm)
+            def f(self, x): return x + self.attention(x)
+        """,
+    "a registered container that gets a module in another method": """
+        class M(nn.Module):
+            def __init__(self): self.layers = nn.ModuleList([nn.Linear(2, 2)])
+            def reset(self): self.layers[0] = nn.Linear(2, 2)
+            def f(self, x): return F.relu(self.layers[0](x))
+        """,
+    "a method that builds for the constructor": """
+        class M(nn.Module):
+            def __init__(self, block): self.layer = self.f(block)
+            def f(self, block):
+                shortcut = nn.Linear(2, 2)
+                return nn.Sequential(block(2, shortcut), block(2))
         """,
     "a submodule that uses a new tensor inside": """
         class Scale(nn.Module):

@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import AttributeStore
+from devfix.models.index import is_operation
 from devfix.syntax.tree import position
 
 if TYPE_CHECKING:
@@ -162,12 +163,8 @@ def is_plain_tensor(origins: tuple[Origin, ...], source: ast.expr | None) -> boo
     if any(origin.kind == "parameter" and origin.attribute_id for origin in origins):
         return True
     if isinstance(source, ast.Call):
-        return isinstance(source.func, ast.Attribute) and source.func.attr in _TENSOR_METHODS
+        name = source.func.attr if isinstance(source.func, ast.Attribute) else "_"
+        return is_operation(f"torch.Tensor.{name}") and not name.endswith("_")
     if isinstance(source, ast.Subscript):
         return isinstance(source.slice, ast.Tuple)  # another index may be one of a list of parameters
     return isinstance(source, ast.BinOp) or (isinstance(source, ast.Attribute) and source.attr == "data")
-
-
-_TENSOR_METHODS = frozenset(
-    "detach clone mean sum norm abs float t transpose view reshape squeeze unsqueeze sqrt exp".split()
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis.callers.own_arguments import is_given_argument, is_own_argument
 from devfix.analysis.callers.roles import Role, role
@@ -24,6 +24,7 @@ from devfix.analysis.domain.values import (
     Unknown,
     Value,
     alternatives,
+    join,
 )
 from devfix.analysis.observations import HostAccess
 from devfix.syntax.tree import text_of
@@ -62,6 +63,8 @@ def note_access(
         return  # a list of Python numbers
     if _is_replaced(interp.activation.stmt, expression) and not interp.observations.is_new(HostAccess, *key):
         return  # each round of the loop reads another item, as it was before the loop
+    if kind == "numpy":
+        value = join(replace(each, is_certain=True) if _is_guess(each) else each for each in alternatives(value))
     tensors = tuple(dict.fromkeys(_accelerator_tensors(interp, value)))
     if not tensors or _runs_on_host(interp, expression, kind):
         return
@@ -171,12 +174,12 @@ def _may_be_something_else(tensor: Tensor) -> bool:
     return is_entry or _is_guess(tensor)
 
 
-def _is_guess(tensor: Tensor) -> bool:
+def _is_guess(value: Value) -> TypeGuard[Tensor]:
     """Return whether nothing says that a value is a tensor, or where it was made: the NumPy function says otherwise.
 
-    That a list keeps it says neither.
+    That a list keeps it says neither.  A method that only tensors have says that it is one.
     """
-    return not tensor.is_certain and all(origin.kind == "kept" for origin in tensor.origins)
+    return isinstance(value, Tensor) and not value.is_certain and all(origin.kind == "kept" for origin in value.origins)
 
 
 def _graph_tensors(interp: Interpreter, value: Value) -> list[Tensor]:

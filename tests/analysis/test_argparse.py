@@ -157,3 +157,33 @@ def test_other_command_lines_may_ask_for_an_accelerator(place, line):
     program = "import sys\n" + PARSER.format(argument="parser.add_argument('--device', default='cpu')")
 
     assert place(program.replace("parse_args()", f"parse_args({line})"), "torch.ones(3, device=args.device)") != "cpu"
+
+
+CHOICES = """
+x = torch.ones(3)
+if args.mode == "DEBUG":
+    x = x.cuda()
+"""
+
+
+@pytest.mark.parametrize(
+    "choices",
+    ["choices=['train', 'test']", "choices=('train', 'test'), default='train'", "choices={'train': 1, 'test': 2}"],
+)
+@pytest.mark.parametrize("required", ["required=True", "default='test'"])
+def test_an_option_is_one_of_its_choices(place, choices, required):
+    given = choices if "default" in choices else f"{choices}, {required}"
+    program = PARSER.format(argument=f"parser.add_argument('--mode', {given})")
+
+    assert place(program + CHOICES, "x") == "cpu"
+    assert place(program + CHOICES.replace("DEBUG", "train"), "x") == "either"
+    assert place(program + CHOICES.replace('== "DEBUG"', 'in ("debug", "profile")'), "x") == "cpu"
+    assert place(program + CHOICES.replace('== "DEBUG"', 'in ("train", "test")'), "x") == "accelerator"
+    assert place(program + CHOICES.replace('== "DEBUG"', 'in ("train", "debug")'), "x") == "either"
+
+
+@pytest.mark.parametrize("given", ["choices=names", "choices=['train', name]", "choices=['train'], default=name", ""])
+def test_choices_that_are_not_all_known_exclude_nothing(place, given):
+    program = PARSER.format(argument=f"parser.add_argument('--mode', required=True, {given})")
+
+    assert place(f"from names import name, names\n{program}{CHOICES}", "x") == "either"

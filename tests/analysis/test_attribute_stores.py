@@ -38,6 +38,7 @@ def net(init: str, use: str, after: str = "") -> str:
         pytest.param("self.register_buffer('pe', torch.ones(4)); self.alias = self.pe", "x * self.alias", id="alias"),
         pytest.param("self.w = self.fc.weight.data", "x @ self.w", id="data-of-a-parameter"),
         pytest.param("self.w = self.fc.weight.detach().clone()", "x @ self.w", id="copy-of-a-parameter"),
+        pytest.param("self.w = self.fc.weight.expand(4, 4)", "x @ self.w", id="view-of-a-parameter"),
         pytest.param("self.all = [self.fc.weight.data]", "x @ self.all[0]", id="list-of-data"),
         pytest.param(
             "self.register_buffer('pe', torch.ones(4)); self.all = [self.pe]", "x * self.all[0]", id="list-of-buffers"

@@ -322,3 +322,11 @@ def test_what_a_handler_repeats_with_a_move_is_meant(met, handler, count):
     attempt = "try:\n    area = torch.max(torch.zeros(1), x)\nexcept RuntimeError:\n    "
 
     assert len(met(f"x = torch.ones(3).cuda()\n{attempt}{handler}\n")) == count
+
+
+@pytest.mark.parametrize("read", ["images.numpy()", "images[0].numpy()", "[x.numpy() for x in images]"])
+def test_what_has_the_method_of_tensors_is_a_tensor(analyse, read):
+    program = "for images in load():\n    images = images.to('cuda')\n"
+
+    assert len(analyse(f"{program}    {read}\n").host_accesses) == 1
+    assert analyse(f"{program}    print(len(images))\n").host_accesses == {}

@@ -210,6 +210,15 @@ def test_a_file_in_a_package_hides_no_installed_module(name, count):
     assert len(facts_of(files).mismatches) == count
 
 
+@pytest.mark.parametrize(("package", "fails"), [({}, True), ({"models/other.py": ""}, False)])
+def test_a_class_whose_file_the_project_lacks_may_place_what_it_builds(package, fails):
+    train = "import torch\nfrom models.net import Net\nnet = Net()\nnet.parameters()\nnet(torch.ones(3).cuda())\n"
+
+    mismatches = facts_of({"train.py": train, **package}).mismatches
+
+    assert any(each.point.tree.line(each.point.span.line).startswith("net(") for each in mismatches) is fails
+
+
 def test_a_script_that_imports_itself_comes_to_an_end():
     assert facts_of({"train.py": "import train\nfrom train import DEVICE\nDEVICE = 'cuda'"}).is_complete
 

@@ -63,7 +63,9 @@ for t in times:
 
 
 @pytest.mark.parametrize("argument", ["t", "times[0]", "times[0] + 0.1 * t"])
-@pytest.mark.parametrize("test", ["t.dim() == 0", "t.ndim == 0", "not t.dim() != 0", "len(t.shape) == 0", "len(t.size()) == 0"])
+@pytest.mark.parametrize(
+    "test", ["t.dim() == 0", "t.ndim == 0", "not t.dim() != 0", "len(t.shape) == 0", "len(t.size()) == 0"]
+)
 def test_a_number_that_gets_dimensions_where_it_has_none_is_not_on_the_cpu_then(met, test, argument):
     assert met(DRIFT.replace("{test}", test).replace("{argument}", argument)) == []
 

@@ -279,3 +279,23 @@ model(torch.ones(3).cuda())
 def test_a_model_of_unknown_code_moves_the_head_that_it_got(met, move):
     assert met(OWN_HEAD.replace("BEFORE", "pass").replace("AFTER", move)) == []
     assert met(OWN_HEAD.replace("BEFORE", move).replace("AFTER", "pass")) == ["model(torch.ones(3).cuda())"]
+
+
+LOADED = """
+import pickle
+def load(path):
+    return pickle.load(open(path, "rb"))
+def build(config, gpu):
+    config.gpu = gpu
+    net = nn.Linear(3, 3)
+    if config.gpu:
+        net = net.cuda()
+    return net
+net = build(load("config"), GPU)
+net(torch.ones(3).cuda())
+"""
+
+
+@pytest.mark.parametrize(("gpu", "failing"), [("True", []), ("False", ["net(torch.ones(3).cuda())"])])
+def test_what_a_library_returned_keeps_the_attributes_that_are_set(met, gpu, failing):
+    assert met(LOADED.replace("GPU", gpu)) == failing

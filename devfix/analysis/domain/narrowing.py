@@ -215,7 +215,7 @@ def _without_dimensions(test: ast.Compare) -> ast.expr | None:
 
 
 def tensor_of_rank(node: ast.expr) -> ast.expr | None:
-    """Return the tensor whose dimensions are counted: ``x`` of ``x.dim()``, ``x.ndim``, ``len(x.shape)``, ``len(x.size())``."""
+    """Return the tensor whose dimensions are counted: ``x`` of ``x.dim()``, ``x.ndim`` and ``len(x.size())``."""
     match node:
         case ast.Call(func=ast.Attribute(value=subject, attr="dim" | "ndimension"), args=[]):
             return subject
@@ -223,7 +223,7 @@ def tensor_of_rank(node: ast.expr) -> ast.expr | None:
             return subject
         case ast.Call(func=ast.Name(id="len"), args=[ast.Attribute(value=subject, attr="shape")]):
             return subject
-        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=subject, attr="size"), args=[])]):
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Call(func=ast.Attribute(value=subject, attr="size"))]):
             return subject
     return None
 

@@ -151,9 +151,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Text:
-    """An unknown string."""
+    """An unknown string; it is one of ``choices``, if there are any."""
 
     symbol: str = ""
+    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.device_parsing import parse_device
 from devfix.analysis.domain.joins import ENTRIES
-from devfix.analysis.domain.objects import Container, HeapObject, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, Mapping, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     CPU,
@@ -152,10 +153,19 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         if isinstance(default.value, (int, float)):
             return Number(symbol)
         if isinstance(default.value, str):
-            return default if default.value in _BACKENDS else Text(symbol)
+            return default if default.value in _BACKENDS else Text(symbol, _choices(interp, keywords))
     if isinstance(default, DeviceValue):
         return default
-    return Unknown(symbol)
+    choices = _choices(interp, keywords) if default is None and keywords.get("required") == Const(True) else ()
+    return Text(symbol, choices) if choices else Unknown(symbol)
+
+
+def _choices(interp: Interpreter, keywords: dict[str, Value]) -> tuple[str, ...]:
+    """Return the texts that an option may be, with its default; none if they are not all known, or other than texts."""
+    listed = _listed(interp, keywords.get("choices"))
+    default = [keywords["default"]] if "default" in keywords else []
+    texts = [item.value for item in (*listed, *default) if isinstance(item, Const) and isinstance(item.value, str)]
+    return tuple(dict.fromkeys(texts)) if listed and len(texts) == len(listed) + len(default) else ()
 
 
 _ACCELERATOR_WORDS = ("cuda", "gpu", "auto", "mps", "xpu", "npu", "tpu", "hpu", "acc")
@@ -182,12 +192,21 @@ def _is_index(default: Value | None) -> bool:
 
 def _lists_no_accelerator(interp: Interpreter, choices: Value | None) -> bool:
     """Return whether the choices of an option are known, and none of them is an accelerator: ``["cpu", "nvme"]``."""
-    listed = object_at(interp, choices, Container)
-    items = choices.items if isinstance(choices, TupleValue) else listed.contents if listed is not None else ()
+    items = _listed(interp, choices)
     texts = [str(item.value).lower() for item in items if isinstance(item, Const)]
     if not texts or len(texts) != len(items):
         return False
     return not any(word in text for text in texts for word in _ACCELERATOR_WORDS) and not any(map(str.isdigit, texts))
+
+
+def _listed(interp: Interpreter, choices: Value | None) -> Sequence[Value]:
+    """Return the choices of an option, the keys of a dictionary; none if they are not known."""
+    if isinstance(choices, TupleValue):
+        return choices.items
+    listed = object_at(interp, choices, Container)
+    if isinstance(listed, Mapping):
+        return [Const(key) for key in listed.fields] if listed.default_item is None else []
+    return listed.contents if listed is not None else []
 
 
 def option_of_class(interp: Interpreter, name: str, default: Value) -> Value:

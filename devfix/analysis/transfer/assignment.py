@@ -72,7 +72,7 @@ def assign(
         case ast.Starred(value=inner):
             assign(interp, inner, value, kind)
         case ast.Attribute():
-            base = interp.evaluate(target.value)
+            base = _as_object(interp, target.value, interp.evaluate(target.value))
             for option in alternatives(base):
                 set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
             if target.attr == "data" and isinstance(base, Tensor) and not modules.is_registered(base):
@@ -85,6 +85,19 @@ def assign(
             if source is not None and numpy_.is_array(base):
                 _note_copy_to_array(interp, target, value, source)
             optimizers.note_state_written(interp, target, value)
+
+
+def _as_object(interp: Interpreter, place: ast.expr, value: Value) -> Value:
+    """Return the owner of an attribute that is set: what a library returned is an object then, and keeps it."""
+    if not isinstance(value, Unknown) or not isinstance(place, ast.Name) or not _is_named(value):
+        return value
+    found = interp.new_opaque(value.symbol, place)
+    interp.bind(place.id, found)
+    return found
+
+
+def _is_named(value: Unknown) -> bool:
+    return bool(value.symbol) and not value.symbol.startswith(UNNAMED)
 
 
 def _set_in_scope(interp: Interpreter, owner: Namespace | ClassValue, name: str, value: Value, weak: bool) -> None:

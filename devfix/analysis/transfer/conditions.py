@@ -310,6 +310,8 @@ def _equal(left: Value, right: Value) -> bool | None:
     if isinstance(left, Const) and isinstance(right, DeviceValue):
         return _same_device(right, left)
     constant, other = (left, right) if isinstance(left, Const) else (right, left)
+    if isinstance(constant, Const) and isinstance(other, Text) and other.choices:
+        return None if constant.value in other.choices else False
     if isinstance(constant, Const) and constant.value is None:
         if isinstance(
             other, (Pointer, Tensor, Function, ClassValue, TupleValue, Bound, Parameters, IterableOf, External)
@@ -378,6 +380,9 @@ def _contains(interp: Interpreter, item: Value, container: Value) -> bool | None
     if items and all(isinstance(each, External) for each in (*alternatives(item), *items)):
         outcomes = {each in items for each in alternatives(item)}  # ``type(x) in (list, tuple)``
         return outcomes.pop() if len(outcomes) == 1 else None
+    if isinstance(item, Text) and item.choices and items is not None and all(isinstance(each, Const) for each in items):
+        found = {Const(choice) in items for choice in item.choices}
+        return found.pop() if len(found) == 1 else None
     if isinstance(item, Const) and items is not None and all(isinstance(each, Const) for each in items):
         return item.value in [each.value for each in items if isinstance(each, Const)]
     mapping = object_at(interp, container, Mapping)

@@ -193,7 +193,12 @@ def unknown_result(
         or any(name is not None and asks_for_accelerator(name) is not None for name in keyword_names)
         or any(_gives_device(interp, each) for each in given)
     )
-    return interp.new_opaque(name, node, constructed=is_class and not chooses)
+    return interp.new_opaque(name, node, constructed=is_class and not chooses and not _is_missing(interp, name))
+
+
+def _is_missing(interp: Interpreter, name: str) -> bool:
+    """Return whether a class belongs to a package of the project that lacks its file: it may place what it builds."""
+    return "." in name and interp.program.has_module(name)
 
 
 def _gives_device(interp: Interpreter, argument: Value) -> bool:

@@ -53,6 +53,7 @@ from collections.abc import Iterator
 from codemods.checkpoints._device_indices import is_number, may_be_index, may_be_no_index
 from codemods.checkpoints._loaded_state import is_checkpoint
 from devfix.analysis import Observations
+from devfix.analysis.callers.file_names import names_of
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import Module
 from devfix.analysis.domain.values import ACCELERATOR, Pointer, alternatives
@@ -152,6 +153,10 @@ _USE_NOTES = {
 }
 
 
+#: Libraries with devices to which ``torch.load`` restores nothing.
+#: https://github.com/pytorch/pytorch/blob/main/torch/serialization.py (``default_restore_location``)
+_NOT_RESTORED = frozenset({"torch_xla"})
+
 #: Uses that copy what was loaded to a device of their own.
 _COPYING = ("module", "state", "optimizer", "moved")
 
@@ -177,6 +182,9 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     if is_index and loading.uses and loading.uses[0].kind == "moved":
         return '"cpu"', ""  # the program may select this device on some machines only
     trees = (point.tree, *observations.trees)
+    is_copied = bool(loading.uses) and all(use.kind in _COPYING for use in loading.uses)
+    if is_copied and any(names_of(tree).names_from(_NOT_RESTORED) for tree in trees):
+        return '"cpu"', ""
     is_unusable = device is not None and is_index and may_be_no_index(trees, device)
     if device is not None and not is_unusable:
         if is_index:
@@ -192,7 +200,6 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
             None,
             "its tensors are used on the accelerator, but no device expression is available at the call",
         )
-    is_copied = bool(loading.uses) and all(use.kind in _COPYING for use in loading.uses)
     if is_unusable and not is_copied:
         return None, f"`{device}` may be no index of an accelerator"
     is_model = any(use.kind == "object" for use in loading.uses)

@@ -303,3 +303,15 @@ state = torch.load("m.pt")
 print(model(state["x"]))
 """
     assert f"map_location={target})" in repair(CODE, program)
+
+
+@pytest.mark.parametrize(
+    ("imported", "target"), [("import torch_xla.core.xla_model as xm", '"cpu"'), ("import xm", "device")]
+)
+def test_nothing_is_restored_to_a_tpu(repair, imported, target):
+    text = (
+        f"import torch\n{imported}\n\ndevice = torch.device('cuda') if torch.cuda.is_available() else xm.xla_device()\n"
+        "net = torch.nn.Linear(3, 3).to(device)\nnet.load_state_dict(torch.load(\"weights.pt\"{}))\n"
+    )
+
+    assert repair(CODE, text.format("")) == text.format(f", map_location={target}")

@@ -536,3 +536,25 @@ def test_a_model_whose_wrapped_module_is_read_is_wrapped(met):
 
     assert met(program) == ["return self.layer(x)"]
     assert met(program.replace("again(torch.ones(3, 4))", "")) == []
+
+
+@pytest.mark.parametrize("receiver", ["net", "net if given else Net()"])
+def test_a_call_that_leaves_out_an_argument_ends_its_path(met, receiver):
+    program = """
+        from options import given
+
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer = nn.Linear(4, 2)
+
+            def loss(self, x, y):
+                return self.layer(x)
+
+        net = Net().cuda()
+        model = RECEIVER
+        model.loss(torch.ones(3, 4)ARGUMENT)
+        """.replace("RECEIVER", receiver)
+
+    assert met(program.replace("ARGUMENT", ", 1")) == ["return self.layer(x)"]
+    assert met(program.replace("ARGUMENT", "")) == []

@@ -58,7 +58,8 @@ def evaluate_call(interp: Interpreter, node: ast.Call) -> Value:
     if isinstance(function, External) and function.name == "builtins.super":
         return _super(interp, node)
     args, keywords = _arguments(interp, node)
-    interp.direct_call = node if isinstance(function, (Bound, Function, ClassValue, Pointer)) else None
+    is_known = all(isinstance(each, (Bound, Function, ClassValue, Pointer)) for each in alternatives(function))
+    interp.direct_call = node if is_known else None
     return call(interp, function, args, keywords, node)
 
 

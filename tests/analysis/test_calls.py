@@ -538,10 +538,10 @@ def test_a_model_whose_wrapped_module_is_read_is_wrapped(met):
     assert met(program.replace("again(torch.ones(3, 4))", "")) == []
 
 
-@pytest.mark.parametrize("receiver", ["net", "net if given else Net()"])
-def test_a_call_that_leaves_out_an_argument_ends_its_path(met, receiver):
+@pytest.mark.parametrize("second", ["pass", "net = Net().cuda()"])
+def test_a_call_that_leaves_out_an_argument_ends_its_path(met, second):
     program = """
-        from options import given
+        import sys
 
         class Net(nn.Module):
             def __init__(self):
@@ -551,10 +551,12 @@ def test_a_call_that_leaves_out_an_argument_ends_its_path(met, receiver):
             def loss(self, x, y):
                 return self.layer(x)
 
-        net = Net().cuda()
-        model = RECEIVER
-        model.loss(torch.ones(3, 4)ARGUMENT)
-        """.replace("RECEIVER", receiver)
+        if sys.argv[1] == "train":
+            net = Net().cuda()
+        elif sys.argv[1] == "tune":
+            SECOND
+        net.loss(torch.ones(3, 4)ARGUMENT)
+        """.replace("SECOND", second)
 
     assert met(program.replace("ARGUMENT", ", 1")) == ["return self.layer(x)"]
     assert met(program.replace("ARGUMENT", "")) == []

@@ -7,8 +7,9 @@ is, if that is known to be a tensor: a number says nothing about a device.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Set
 from functools import cached_property
+from typing import Any
 
 from devfix.analysis.callers.file_names import FileNames
 from devfix.analysis.torch.library_modules import MODULE_CONTAINERS
@@ -42,20 +43,24 @@ class CertainTensors:
 
     def holds(self, node: ast.AST) -> bool:
         """Return whether an expression is a tensor, if it can be evaluated at all."""
+        return self._is_tensor(node, self._certain)
+
+    def _is_tensor(self, node: ast.AST, names: Set[str]) -> bool:
+        """Return whether an expression is a tensor if these names are."""
         match node:
             case ast.Name(id=name):
-                return name in self._certain
+                return name in names
             case ast.Attribute(value=base, attr=name):
-                return self._class_of(node) == _PARAMETER or (name in _VIEWS and self.holds(base))
+                return self._class_of(node) == _PARAMETER or (name in _VIEWS and self._is_tensor(base, names))
             case ast.Call():
-                return self._is_result(node)
+                return self._is_result(node, names)
             case ast.BinOp(left=left, op=operator, right=right):
                 is_product = isinstance(operator, ast.MatMult) and self._owner is not None
-                return is_product or self.holds(left) or self.holds(right)
+                return is_product or self._is_tensor(left, names) or self._is_tensor(right, names)
             case ast.UnaryOp(op=ast.USub(), operand=inner) | ast.Subscript(value=inner) | ast.NamedExpr(value=inner):
-                return self.holds(inner)
+                return self._is_tensor(inner, names)
             case ast.IfExp(body=body, orelse=orelse):
-                return self.holds(body) and self.holds(orelse)
+                return self._is_tensor(body, names) and self._is_tensor(orelse, names)
         return False
 
     def is_layer(self, node: ast.expr) -> bool:
@@ -66,7 +71,7 @@ class CertainTensors:
         """Return whether an expression is a container whose modules move with it: ``self.layers``."""
         return self._class_of(node) in MODULE_CONTAINERS
 
-    def _is_result(self, call: ast.Call) -> bool:
+    def _is_result(self, call: ast.Call, names: Set[str]) -> bool:
         func = call.func
         if is_operation(self._names.full_name(func)):
             return True
@@ -74,7 +79,7 @@ class CertainTensors:
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self":
             return self._owner is not None and self._names.sets(self._owner, func.attr)  # a part of the module
-        return is_operation(f"torch.Tensor.{func.attr}") and self.holds(func.value)
+        return is_operation(f"torch.Tensor.{func.attr}") and self._is_tensor(func.value, names)
 
     def _class_of(self, node: ast.expr) -> str:
         """Return the class of an attribute of the module; ``""`` for another expression, or if it is not known."""
@@ -84,28 +89,22 @@ class CertainTensors:
 
     @cached_property
     def _certain(self) -> frozenset[str]:
-        """Return the names that are bound to tensors only."""
-        bound: dict[str, list[ast.expr]] = {}
-        other = set[str]()
+        """Return the names that are bound to tensors only; of loops, those that are so by their other bindings."""
+        parameters = [each for each in walk(self._function.args) if isinstance(each, ast.arg)]
+        bound: dict[str, list[ast.expr]] = {each.arg: [] for each in parameters if self._is_declared(each)}
+        other = {each.arg for each in parameters} - set(bound)
         for node in walk(self._function):
-            for target, value in _bindings(node):
+            binder = _BINDERS.get(type(node))
+            for target, value in binder(node) if binder is not None and node is not self._function else ():
                 for name in _names_in(target):
                     if value is None:
                         other.add(name)
                     elif not (isinstance(value, ast.Constant) and value.value is None):
                         bound.setdefault(name, []).append(value)
-            if isinstance(node, ast.Lambda) or (isinstance(node, _Function) and node is not self._function):
-                other |= {each.arg for each in walk(node.args) if isinstance(each, ast.arg)}
-        parameters = {each.arg: each for each in walk(self._function.args) if isinstance(each, ast.arg)}
-        tensors = {name for name, each in parameters.items() if self._is_declared(each)}
-        for name in tensors:
-            bound.setdefault(name, [])
-        names = set(bound) - other - (set(parameters) - tensors)
-        before = -1
+        names, before = set(bound) - other, -1
         while before != len(names):
             before = len(names)
-            self.__dict__["_certain"] = frozenset(names)  # of loops, the names that are so by their other bindings
-            names = {name for name in names if all(map(self.holds, bound[name]))}
+            names = {name for name in names if all(self._is_tensor(value, names) for value in bound[name])}
         return frozenset(names)
 
     def _is_declared(self, parameter: ast.arg) -> bool:
@@ -120,22 +119,46 @@ class CertainTensors:
         return frozenset(each.id for call in calls for each in call.args if isinstance(each, ast.Name))
 
 
-def _bindings(node: ast.AST) -> Iterator[tuple[ast.AST, ast.expr | None]]:
-    """Yield the targets that a node binds, with their values; ``None`` for a value that is not told apart."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                yield target, value
-        case ast.AnnAssign(target=target, value=value) if value is not None:
-            yield target, value
-        case ast.NamedExpr(target=target, value=value):
-            yield target, value
-        case ast.For(target=target) | ast.AsyncFor(target=target) | ast.comprehension(target=target):
-            yield target, None
-        case ast.withitem(optional_vars=target) if target is not None:
-            yield target, None
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            yield ast.Name(node.name), None
+_Bindings = Iterable[tuple[ast.AST, ast.expr | None]]
+
+
+def _assigned(node: Any) -> _Bindings:
+    return [(target, node.value) for target in node.targets]
+
+
+def _annotated(node: Any) -> _Bindings:
+    return [(node.target, node.value)] if node.value is not None else []
+
+
+def _iterated(node: Any) -> _Bindings:
+    return [(node.target, None)]
+
+
+def _entered(node: Any) -> _Bindings:
+    return [(node.optional_vars, None)] if node.optional_vars is not None else []
+
+
+def _defined(node: Any) -> _Bindings:
+    """Return the name of a definition, and its parameters, which hide the names of the function."""
+    names = [node.name] if hasattr(node, "name") else []
+    names += [each.arg for each in walk(node.args) if isinstance(each, ast.arg)] if hasattr(node, "args") else []
+    return [(ast.Name(name), None) for name in names]
+
+
+#: What a node binds, with the values; ``None`` for a value that is not told apart.
+_BINDERS: dict[type[ast.AST], Callable[[Any], _Bindings]] = {
+    ast.Assign: _assigned,
+    ast.AnnAssign: _annotated,
+    ast.NamedExpr: _annotated,
+    ast.For: _iterated,
+    ast.AsyncFor: _iterated,
+    ast.comprehension: _iterated,
+    ast.withitem: _entered,
+    ast.FunctionDef: _defined,
+    ast.AsyncFunctionDef: _defined,
+    ast.ClassDef: _defined,
+    ast.Lambda: _defined,
+}
 
 
 def _names_in(target: ast.AST) -> Iterable[str]:

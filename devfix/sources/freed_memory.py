@@ -15,7 +15,9 @@ from functools import lru_cache
 __all__ = ["resident_bytes", "return_freed"]
 
 _MIN_GROWTH = 48 << 20  # bytes since the last time; less is not worth a collection
+_MIN_GARBAGE = 0.05  # share of the new objects; after a collection that finds less, the next one waits twice as long
 _resident_before = 0
+_growth = _MIN_GROWTH
 
 
 def return_freed() -> None:
@@ -23,12 +25,13 @@ def return_freed() -> None:
 
     What is alive then is not searched again until ``gc.unfreeze()``, which a scan calls at its end.
     """
-    global _resident_before
-    if resident_bytes() - _resident_before < _MIN_GROWTH:
+    global _resident_before, _growth
+    if resident_bytes() - _resident_before < _growth:
         return
     trim = _malloc_trim()
     if trim is not None:
-        gc.collect()
+        new = gc.get_count()[0]
+        _growth = 2 * _growth if gc.collect() < _MIN_GARBAGE * new else _MIN_GROWTH
         gc.freeze()  # mostly syntax trees, which form no cycles
         trim(0)
     _resident_before = resident_bytes()

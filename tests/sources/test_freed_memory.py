@@ -44,3 +44,17 @@ def test_without_glibc_nothing_happens(monkeypatch) -> None:
     monkeypatch.setattr(freed_memory.gc, "collect", lambda: pytest.fail("it was collected"))
 
     freed_memory.return_freed()
+
+
+@pytest.mark.parametrize(("garbage", "growth"), [(0, 2), (10**9, 1)])
+def test_after_a_collection_that_finds_little_the_next_one_waits_longer(monkeypatch, garbage, growth) -> None:
+    monkeypatch.setattr(freed_memory, "_malloc_trim", lambda: lambda _: None)
+    monkeypatch.setattr(freed_memory, "_resident_before", -(1 << 40))
+    monkeypatch.setattr(freed_memory, "_growth", freed_memory._MIN_GROWTH)
+    monkeypatch.setattr(freed_memory.gc, "collect", lambda: garbage)
+    monkeypatch.setattr(freed_memory.gc, "freeze", lambda: None)
+    monkeypatch.setattr(freed_memory.gc, "get_count", lambda: (1000, 0, 0))
+
+    freed_memory.return_freed()
+
+    assert freed_memory._growth == growth * freed_memory._MIN_GROWTH

@@ -72,11 +72,13 @@ class _Leaf:
 
 # --- creation and move ----------------------------------------------------------------------------------------------
 def _note_creation(interp: Interpreter, called: FunctionCalled | MethodCalled) -> None:
-    """Record a tensor that is created with ``requires_grad=True``."""
+    """Record a tensor that is created with ``requires_grad=True``; ``Variable(x, requires_grad=True)`` creates none."""
     if called.keywords.get("requires_grad") != Const(True) or not isinstance(called.value, Tensor):
         return
+    given = {origin for value in called.args if isinstance(value, Tensor) for origin in value.origins}
     for origin in called.value.origins:
-        if origin.kind == "made" and interp.observations.recorded(_Leaf, origin.site_id) is None:
+        is_made = origin.kind == "made" and origin not in given
+        if is_made and interp.observations.recorded(_Leaf, origin.site_id) is None:
             interp.observations.record(_Leaf(interp.point(called.node, with_state=True)), key=origin.site_id)
 
 

@@ -33,6 +33,12 @@ def test_the_move_of_a_leaf_is_recorded(text, kind):
     assert recorded(text) == [(kind, [])]
 
 
+def test_a_variable_of_another_tensor_makes_no_leaf_of_that_one():
+    variable = "v = torch.autograd.Variable(w, requires_grad=True)\n"
+
+    assert recorded(f"w = torch.ones(3)\n{variable}w = w.to(device)") == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -56,7 +56,7 @@ from collections.abc import Iterator
 
 from codemods.optimizers._mapped_state import mapped_state_finding
 from devfix.analysis import Observations
-from devfix.analysis.domain.location import CallFrame
+from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
 from devfix.fixes.insertion_point import all_live, enclosing, on_other_branches
@@ -66,6 +66,7 @@ from devfix.fixes.reorder_after_move import constructed_after, model_names, move
 from devfix.fixes.value_scope import device_for_move
 from devfix.model import Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import text_of, walk
 
 __all__ = ["RULE"]
 
@@ -143,6 +144,8 @@ def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
 
 
 def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fix], str]:
+    if _comes_back(hazard.late):
+        return [], "the module is moved to the CPU there first, and comes back"
     fix, reason = constructed_after(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
     fixes = [fix] if fix is not None else []
     if not fixes and hazard.kind == "state-loaded" and hazard.loaded is not None:
@@ -150,6 +153,16 @@ def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fi
     if hazard.kind not in ("replaced", "copied"):
         fixes.extend(_earlier_move(observations, hazard))
     return fixes, reason
+
+
+def _comes_back(late: ProgramPoint) -> bool:
+    """Return whether a function moves a module to the CPU, for example to save it, and then back."""
+    call, function = late.node, late.call_frame.activation.node
+    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or isinstance(function, ast.Module):
+        return False
+    receiver = text_of(call.func.value)
+    earlier = (node for node in walk(function) if isinstance(node, ast.Call) and node.lineno < call.lineno)
+    return any(text_of(each) in (f"{receiver}.cpu()", f"{receiver}.to('cpu')") for each in earlier)
 
 
 def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Fix]:

@@ -6,9 +6,9 @@ import ast
 
 from devfix.syntax.bindings import defaults
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, text_of, walk
 
-__all__ = ["exit_without", "may_be_number", "move_code", "tests_for_none"]
+__all__ = ["exit_without", "may_be_number", "move_code", "tests_for_none", "tests_for_tensor"]
 
 _EXITS = (ast.Return, ast.Continue, ast.Break, ast.Raise)
 
@@ -17,6 +17,23 @@ def tests_for_none(scope: ast.AST, name: str, binding: ast.AST) -> bool:
     """Return whether a function or module compares a name with ``None`` below the first line of its binding."""
     first = getattr(binding, "lineno", 0)
     return any(tested == name and line > first for tested, line in _tests(scope))
+
+
+def tests_for_tensor(scope: ast.AST, name: str) -> bool:
+    """Return whether a function asks if a name is a tensor, ``isinstance(x, torch.Tensor)``: it may be none."""
+    return name in _asked_to_be_tensors(scope)
+
+
+@node_cache(1024)
+def _asked_to_be_tensors(scope: ast.AST) -> frozenset[str]:
+    found = set[str]()
+    for node in walk(scope):
+        match node:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kind]):
+                found |= {name} if text_of(kind).endswith("Tensor") else set()
+            case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[ast.Name(id=name)]):
+                found.add(name)
+    return frozenset(found)
 
 
 def may_be_number(scope: ast.AST, name: str) -> bool:

@@ -31,6 +31,7 @@ from devfix.fixes.device_expression import (
 from devfix.fixes.insertion_point import all_live, inside_module
 from devfix.fixes.live_devices import is_distant, live_devices
 from devfix.fixes.module_weights import has_weights_on_accelerator
+from devfix.fixes.optional_values import tests_for_tensor
 from devfix.fixes.replicas import has_replicas
 from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
@@ -185,19 +186,23 @@ class ValueScope:
     def _operands(self, query: Query) -> Iterator[str]:
         """Yield the devices of names that are certainly one tensor on the accelerator, bound on every path.
 
-        Parameters of the function come first; among them, and among its other names, the partners, then the operands
-        of the expression at the program point.
+        Those whose device the function reads come first, then its parameters; among them, and among its other names,
+        the partners, then the operands of the expression at the program point.
         """
         point, call_frame = self.point, self.call_frame
         given = set(parameters(call_frame.activation.node))
         optional = optional_parameters(call_frame.activation.node) if self.observations.is_library else frozenset()
-        for node in sorted(self._operand_candidates(query.partners), key=lambda node: _root(node) not in given):
+        candidates = list(self._operand_candidates(query.partners))
+        read = {text for text in map(ast.unparse, candidates) if _reads(call_frame, text, ("device",))}
+        for node in sorted(candidates, key=lambda node: (ast.unparse(node) not in read, _root(node) not in given)):
             value = value_of(point, call_frame, node)
             there = value is not None and (
                 _is_on_accelerator(value)
+                or (ast.unparse(node) in read and _has_device_there(value))
                 or (_is_on_accelerator(value, maybe_container=True) and _has_a_shape(call_frame, node))
             )
             there = there and not (isinstance(node, ast.Name) and node.id in optional)
+            there = there and not tests_for_tensor(call_frame.activation.node, _root(node))
             there = there and not _is_indexed_twice(call_frame, node)
             if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):
                 yield f"{ast.unparse(node)}.device"
@@ -341,12 +346,14 @@ def _lies_in(node: ast.AST, branch: list[ast.stmt] | ast.expr) -> bool:
 
 def _has_a_shape(call_frame: CallFrame, node: ast.expr) -> bool:
     """Return whether the function reads the shape of a value, which a tuple of tensors does not have."""
-    text = ast.unparse(node)
+    return _reads(call_frame, ast.unparse(node), ("shape", "size", "ndim"))
+
+
+def _reads(call_frame: CallFrame, text: str, attributes: tuple[str, ...]) -> bool:
+    """Return whether the function reads one of these attributes of a value."""
     return any(
-        isinstance(inner, ast.Attribute)
-        and inner.attr in ("shape", "size", "ndim")
-        and ast.unparse(inner.value) == text
-        for inner in ast.walk(call_frame.activation.node)
+        isinstance(inner, ast.Attribute) and inner.attr in attributes and text_of(inner.value) == text
+        for inner in walk(call_frame.activation.node)
     )
 
 
@@ -370,6 +377,12 @@ def _is_on_accelerator(value: Value, maybe_container: bool = False) -> bool:
         and (maybe_container or not option.maybe_container)
         for option in alternatives(value)
     )
+
+
+def _has_device_there(value: Value) -> bool:
+    """Return whether all tensors that a value may be are on the accelerator; something else has its device as well."""
+    tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
+    return bool(tensors) and all(tensor.device == ACCELERATOR for tensor in tensors)
 
 
 def _chains(node: ast.AST) -> Iterator[ast.expr]:

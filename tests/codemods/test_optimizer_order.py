@@ -161,3 +161,42 @@ def test_a_wrapper_stays_behind_what_loads_the_entries_of_the_model(repair):
     built = "    optimizer = optim.Adam"
 
     assert repair(CODE, WRAPPED) == WRAPPED.replace(built, f"    if args.cuda:\n        model.cuda()\n{built}")
+
+
+BACK = """
+import torch
+from torch import nn
+
+
+class Agent:
+    def __init__(self):
+        self.net = nn.Linear(4, 2)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), fused=True)
+
+    def save(self):
+        SAVED
+        self.net.cuda()
+
+    def step(self):
+        self.net(torch.randn(3, 4).cuda()).sum().backward()
+        self.optimizer.step()
+
+
+agent = Agent()
+agent.save()
+agent.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("saved", "fixed"),
+    [
+        ("torch.save(self.net.state_dict(), 'x.pt')", True),
+        ("torch.save(self.net.cpu().state_dict(), 'x.pt')", False),
+        ("self.net.to('cpu')", False),
+    ],
+)
+def test_a_module_that_comes_back_from_the_cpu_is_not_moved_ahead(repair, saved, fixed):
+    program = BACK.replace("SAVED", saved)
+
+    assert (repair(CODE, program) != program) is fixed

@@ -326,3 +326,24 @@ def _device_in(folder: Path, text: str) -> str | None:
     (origin,) = (origin for operand in mismatch.cpu for origin in operand.origins)
     site = observations.sources[origin.site_id].point
     return device_for_tensor(observations, site, site.call_frame)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("pass", "step.device"),
+        ("print(x.device)", "x.device"),
+        ("if isinstance(step, torch.Tensor): step = step * 1", "x.device"),
+        ("if torch.is_tensor(step): step = step * 1", "x.device"),
+    ],
+)
+def test_the_device_that_a_function_reads_comes_first_and_that_of_what_may_be_a_number_last(line, words):
+    program = f"""
+        def grow(step, x):
+            {line}
+            return torch.zeros(3) + step * x
+
+        grow(torch.ones(3, device=device), torch.ones(3, device=device))
+        """
+
+    assert words_for(program) == words

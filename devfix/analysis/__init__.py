@@ -16,7 +16,7 @@ from typing import Any
 from devfix.analysis import scenarios
 from devfix.analysis.callers.any_caller import call_definitions
 from devfix.analysis.callers.coverage import coverage_of_library, coverage_of_program
-from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.facts.device_facts import DeviceFacts
 from devfix.analysis.callers.offloading import call_offloading_methods, offloads_modules
 from devfix.analysis.domain.protocol import Interpreter, Watch
 from devfix.analysis.domain.scenario import MULTI_ACCELERATOR, NO_ACCELERATOR, ONE_ACCELERATOR, Scenario

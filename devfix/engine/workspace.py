@@ -15,7 +15,7 @@ from itertools import accumulate
 
 from devfix import sources
 from devfix.analysis import DeviceFacts, Program
-from devfix.analysis.callers.file_sources import sources_of
+from devfix.analysis.callers.facts.file_sources import sources_of
 from devfix.config import Settings
 from devfix.engine.edited_lines.text_alignment import Alignment
 from devfix.engine.project_models import models_of

@@ -311,7 +311,7 @@ print(model(state["x"]))
 def test_nothing_is_restored_to_a_tpu(repair, imported, target):
     text = (
         f"import torch\n{imported}\n\ndevice = torch.device('cuda') if torch.cuda.is_available() else xm.xla_device()\n"
-        "net = torch.nn.Linear(3, 3).to(device)\nnet.load_state_dict(torch.load(\"weights.pt\"{}))\n"
+        'net = torch.nn.Linear(3, 3).to(device)\nnet.load_state_dict(torch.load("weights.pt"{}))\n'
     )
 
     assert repair(CODE, text.format("")) == text.format(f", map_location={target}")

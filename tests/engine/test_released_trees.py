@@ -77,7 +77,7 @@ def count_trees():
 
 def test_nothing_stays_frozen_after_a_run(files, monkeypatch):
     frozen, freeze = [], gc.freeze
-    monkeypatch.setattr(freed_memory, "_MIN_GROWTH", -(1 << 40))
+    monkeypatch.setattr(freed_memory, "_growth", -(1 << 40))
     monkeypatch.setattr(freed_memory, "_malloc_trim", lambda: lambda size: 0)
     monkeypatch.setattr(freed_memory.gc, "freeze", lambda: (freeze(), frozen.append(gc.get_freeze_count())))
 

@@ -18,7 +18,7 @@ from devfix.analysis.callers import instances
 from devfix.analysis.callers.arguments import Evidence, Kind
 from devfix.analysis.callers.assumed_arguments import assume, has_options
 from devfix.analysis.callers.coverage import coverage_of_library
-from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.facts.device_facts import DeviceFacts
 from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.callers.kinds import argument_kinds
 from devfix.analysis.callers.roles import Role, role

@@ -10,7 +10,7 @@ from devfix.analysis.callers.roles import Role, role
 from devfix.model import Coverage
 
 if TYPE_CHECKING:
-    from devfix.analysis.callers.device_facts import DeviceFacts
+    from devfix.analysis.callers.facts.device_facts import DeviceFacts
     from devfix.analysis.program import PythonModule
 
 __all__ = ["coverage_of_library", "coverage_of_program"]

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from devfix.analysis.callers.certain_tensors import CertainTensors
+from devfix.analysis.callers.facts.certain_tensors import CertainTensors
 from devfix.analysis.callers.file_names import names_of
 from devfix.syntax.tree import SourceTree
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from functools import lru_cache
 
-from devfix.analysis.callers.certain_tensors import CertainTensors
+from devfix.analysis.callers.facts.certain_tensors import CertainTensors
 from devfix.analysis.callers.file_names import FileNames
 from devfix.analysis.torch.data import LOADER
 from devfix.analysis.torch.factories import OVERLAYS

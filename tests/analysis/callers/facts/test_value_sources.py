@@ -6,8 +6,15 @@ import ast
 
 import pytest
 
+from devfix.analysis.callers.facts.value_sources import (
+    BUILT,
+    CREATED,
+    CREATED_BY_DEFAULT,
+    FOLLOWED,
+    SourceCollector,
+    called,
+)
 from devfix.analysis.callers.file_names import names_of
-from devfix.analysis.callers.value_sources import BUILT, CREATED, CREATED_BY_DEFAULT, FOLLOWED, SourceCollector, called
 from devfix.syntax.tree import SourceTree
 
 

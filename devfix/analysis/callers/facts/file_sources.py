@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from weakref import WeakKeyDictionary
 
-from devfix.analysis.callers.certain_tensors import CertainTensors
-from devfix.analysis.callers.file_names import FileNames, names_of
-from devfix.analysis.callers.value_sources import (
+from devfix.analysis.callers.facts.certain_tensors import CertainTensors
+from devfix.analysis.callers.facts.value_sources import (
     BUILT,
     CREATED,
     MOVES,
@@ -19,6 +18,7 @@ from devfix.analysis.callers.value_sources import (
     called,
     is_factory,
 )
+from devfix.analysis.callers.file_names import FileNames, names_of
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.torch.library_modules import MODULE_CONTAINERS
 from devfix.syntax.tree import SourceTree, called_name, children, position, text_of, walk

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import textwrap
 
-from devfix.analysis.callers.file_sources import FileSources, sources_of
-from devfix.analysis.callers.value_sources import CREATED
+from devfix.analysis.callers.facts.file_sources import FileSources, sources_of
+from devfix.analysis.callers.facts.value_sources import CREATED
 from devfix.syntax.tree import SourceTree
 
 

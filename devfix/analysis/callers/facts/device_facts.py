@@ -18,9 +18,8 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from devfix.analysis.callers.file_sources import ClassSources, Function, FunctionSources, sources_of
-from devfix.analysis.callers.roles import Role, role
-from devfix.analysis.callers.value_sources import (
+from devfix.analysis.callers.facts.file_sources import ClassSources, Function, FunctionSources, sources_of
+from devfix.analysis.callers.facts.value_sources import (
     BUILT,
     CREATED,
     CREATED_BY_DEFAULT,
@@ -29,6 +28,7 @@ from devfix.analysis.callers.value_sources import (
     READ,
     RESULT,
 )
+from devfix.analysis.callers.roles import Role, role
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.program import Lookups, merge_lookups
 from devfix.syntax.tree import position, text_of

@@ -7,7 +7,7 @@ import textwrap
 
 import pytest
 
-from devfix.analysis.callers.device_facts import DeviceFacts
+from devfix.analysis.callers.facts.device_facts import DeviceFacts
 from devfix.analysis.program import Program
 
 MATTERS = {

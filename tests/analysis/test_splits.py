@@ -219,3 +219,46 @@ def test_a_copy_takes_the_side_of_its_original(met, copied):
 
     assert met("import copy\n" + agrees + START) == []
     assert met("import copy\n" + differs + START) == ["if self.wide: self.best(x.cuda()) + y"]
+
+
+CHAIN = """
+from settings import args
+
+def build(kind):
+    if kind == "a":
+        FIRST nn.Linear(3, 3).cuda()
+    elif kind == "b":
+        FIRST nn.Linear(3, 3)
+    else:
+        FIRST nn.Linear(3, 4).cuda()
+    LAST
+
+def run(net):
+    if args.kind == "KIND":
+        return net(torch.ones(3))
+    return net(torch.ones(3).cuda())
+
+net = build(args.kind)
+run(net)
+"""
+FAILING = ["return net(torch.ones(3))", "return net(torch.ones(3).cuda())"]
+
+
+@pytest.mark.parametrize(("first", "last"), [("net =", "return net"), ("return", "")])
+def test_what_a_function_returns_for_one_of_several_literals_is_that_for_a_later_test(met, first, last):
+    program = CHAIN.replace("FIRST", first).replace("LAST", last)
+
+    assert met(program.replace("KIND", "b")) == []
+    assert met(program.replace("KIND", "a")) == FAILING
+
+
+@pytest.mark.parametrize("last", ["else:\n    net = nn.Linear(3, 4).cuda()", ""])
+def test_a_literal_excludes_the_others_of_a_chain(met, last):
+    program = (
+        "from settings import args\nkind = args.kind\nif kind == 'a':\n    net = nn.Linear(3, 3).cuda()\n"
+        f"elif kind == 'b':\n    net = nn.Linear(3, 3)\n{last}\n"
+        "if args.kind == 'b':\n    net(torch.ones(3))\nelse:\n    net(torch.ones(3).cuda())\n"
+    )
+
+    assert met(program) == []
+    assert met(program.replace("args.kind == 'b':\n    net(", "args.kind == 'a':\n    net(")) != []

@@ -43,7 +43,7 @@ def value_without_calls(interp: Interpreter, node: ast.expr) -> Value:
         return interp.lookup(node.id) or Unknown()
     if isinstance(node, ast.Attribute):
         base = value_without_calls(interp, node.value)
-        if isinstance(base, (Pointer, Unknown)) and not (isinstance(base, Unknown) and not base.symbol):
+        if isinstance(base, (Pointer, Unknown, External)) and not (isinstance(base, Unknown) and not base.symbol):
             return interp.attribute(base, node.attr, node)
     return Unknown()
 

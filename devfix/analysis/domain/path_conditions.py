@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.assumptions import MEMBER, options_of, outcome_of_membership
 from devfix.analysis.domain.narrowing import narrow, value_without_calls
 from devfix.analysis.domain.objects import Opaque
 from devfix.analysis.domain.splits import take_side
-from devfix.analysis.domain.values import UNKNOWN, UNNAMED, Builtin, Pointer, Unknown, Value
+from devfix.analysis.domain.values import UNKNOWN, UNNAMED, Builtin, External, Pointer, Unknown, Value
 from devfix.syntax.flags import meaning_of_flag
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import names_in, text_of
@@ -31,15 +32,12 @@ __all__ = [
 ]
 
 
-_MEMBER = " in "
-
-
 def condition_key(interp: Interpreter, test: ast.expr) -> str:
     """Return the key of a condition's assumption; tests of the same unknown value have the same key."""
     if isinstance(test, ast.Compare) and _is_equality(test):
         options = _constant_options(test)
         if options is not None:
-            return f"{_subject(interp, test)}{_MEMBER}{', '.join(sorted(options))}"
+            return f"{_subject(interp, test)}{MEMBER}{', '.join(sorted(options))}"
         return f"{_subject(interp, test)} == {text_of(test.comparators[0])}"
     order = _order_key(interp, test) if isinstance(test, ast.Compare) else ""
     if order:
@@ -80,6 +78,8 @@ def condition_symbol(interp: Interpreter, value: Value | None) -> str:
             return f"{symbol}.{name}" if symbol else ""
         case Pointer(number):
             return f"{UNNAMED}#{number}" if isinstance(interp.heap_object(value), Opaque) else ""
+        case External(name):
+            return f"{UNNAMED}{name}"
     return str(getattr(value, "symbol", ""))
 
 
@@ -138,27 +138,7 @@ def _subject(interp: Interpreter, test: ast.Compare) -> str:
 def implied(interp: Interpreter, test: ast.Compare) -> bool | None:
     """Return the outcome of a comparison with literals that follows from those assumed; ``None`` if open."""
     options = _constant_options(test)
-    return None if options is None else _implied(interp.now.assumptions, _subject(interp, test), options)
-
-
-def _implied(assumptions: Mapping[str, bool], subject: str, options: frozenset[str]) -> bool | None:
-    possible: frozenset[str] | None = None
-    excluded: frozenset[str] = frozenset()
-    for key, holds in assumptions.items():
-        if key.startswith(subject + _MEMBER):
-            known = _options_of(key)
-            if holds:
-                possible = known if possible is None else possible & known
-            else:
-                excluded |= known
-    if possible is not None:
-        left = possible - excluded
-        return True if left and left <= options else False if not left & options else None
-    return False if options <= excluded else None
-
-
-def _options_of(key: str) -> frozenset[str]:
-    return frozenset(key.rpartition(_MEMBER)[2].split(", "))
+    return None if options is None else outcome_of_membership(interp.now.assumptions, _subject(interp, test), options)
 
 
 def _scope(interp: Interpreter, test: ast.expr) -> str:
@@ -187,10 +167,10 @@ def assume(interp: Interpreter, test: ast.expr, holds: bool) -> None:
     negative = is_negative(test)
     interp.now.assume(key, holds is not negative)
     take_side(interp.now, key, holds is not negative)
-    subject, member, _ = key.rpartition(_MEMBER)
+    subject, member, _ = key.rpartition(MEMBER)
     similar = [each for each in interp.now.splits if each.startswith(subject + member)] if member else []
     for other in (each for each in similar if each != key):
-        outcome = _implied(interp.now.assumptions, subject, _options_of(other))
+        outcome = outcome_of_membership(interp.now.assumptions, subject, options_of(other))
         if outcome is not None:
             take_side(interp.now, other, outcome)
     narrow(interp, test, holds)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
+from devfix.analysis.domain.assumptions import outcome_of
 from devfix.analysis.domain.objects import join_objects
 from devfix.analysis.domain.records import dataclass, replace
 from devfix.analysis.domain.values import Pointer, Tensor, TupleValue, Union, Value, alternatives, join
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.objects import HeapObject
     from devfix.analysis.domain.state import State
 
-__all__ = ["Split", "Splits", "add_splits", "copy_sides", "take_side", "take_side_of_value"]
+__all__ = ["Split", "Splits", "add_splits", "copy_sides", "share_sides", "take_side", "take_side_of_value"]
 
 _MOST_CONDITIONS = 24  # that a state remembers
 _MOST_JOINS = 12  # that it remembers for one of them
@@ -56,8 +57,9 @@ def add_splits(joined: State, one: State, two: State, split: Split) -> None:
             known if not mine or known is mine else tuple(dict.fromkeys((*mine, *known)))[-_MOST_JOINS:]
         )
     if split.names or split.objects:
-        for key, holds in one.assumptions.items():
-            if two.assumptions.get(key) is (not holds):
+        for key in dict.fromkeys((*one.assumptions, *two.assumptions)):
+            holds = outcome_of(one.assumptions, key)
+            if holds is not None and outcome_of(two.assumptions, key) is (not holds):
                 known = joined.splits.pop(key, ())
                 joined.splits[key] = (*known[1 - _MOST_JOINS :], (split, holds))
     for key, further in carried.items():
@@ -106,7 +108,7 @@ def _known(state: State, key: str, kind: Literal["names", "objects"], item: Any,
 
     ``None`` where it has no value; ``present`` for both where the joins of the path do not tell.
     """
-    holds = state.assumptions.get(key)
+    holds = outcome_of(state.assumptions, key)
     if holds is not None:
         return (present, None) if holds else (None, present)
     for split, first_holds in reversed(state.splits.get(key, ())):
@@ -140,6 +142,21 @@ def take_side_of_value(state: State, value: Value, excluded: frozenset[Value]) -
                         _take_side(state, split, 0 if is_possible[0] else 1)
                         return side
     return None
+
+
+def share_sides(state: State, env: int, name: str, value: Value) -> None:
+    """Let a name that is bound to a joined value take back what the other names of this value take back."""
+    for key, known in state.splits.items():
+        if any(sides[2] is value for split, _ in known for sides in split.names.values()):
+            state.splits = {
+                **state.splits,
+                key: tuple((_with_name(split, (env, name), value), first_holds) for split, first_holds in known),
+            }
+
+
+def _with_name(split: Split, name: tuple[int, str], value: Value) -> Split:
+    sides = next((sides for sides in split.names.values() if sides[2] is value), None)
+    return split if sides is None else replace(split, names={**split.names, name: sides})
 
 
 def copy_sides(state: State, copies: Mapping[int, Pointer]) -> None:

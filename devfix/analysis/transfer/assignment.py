@@ -9,6 +9,7 @@ from devfix.analysis import attribute_stores, host_access
 from devfix.analysis.domain.classes import find_property_setter
 from devfix.analysis.domain.objects import BatchPart, Container, Module, module_at, moves_item, object_at
 from devfix.analysis.domain.records import replace
+from devfix.analysis.domain.splits import share_sides
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     UNKNOWN,
@@ -67,6 +68,8 @@ def assign(
         case ast.Name(id=name):
             record_binding(interp, name, value, kind, target, source)
             interp.bind(name, value)
+            if isinstance(value, Union) and interp.activation is not None:
+                share_sides(interp.now, interp.activation.env, name, value)
         case ast.Tuple(elts=elts) | ast.List(elts=elts):
             _unpack(interp, elts, value, kind, source)
         case ast.Starred(value=inner):

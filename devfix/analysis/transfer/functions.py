@@ -10,6 +10,7 @@ from devfix.analysis import random_branches
 from devfix.analysis.domain.device_parsing import names_device
 from devfix.analysis.domain.location import Activation, ProgramPoint
 from devfix.analysis.domain.objects import Container, Mapping, Opaque, module_at, object_at
+from devfix.analysis.domain.splits import share_sides
 from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
@@ -23,6 +24,7 @@ from devfix.analysis.domain.values import (
     Pointer,
     Tensor,
     TupleValue,
+    Union,
     Unknown,
     Value,
     alternatives,
@@ -44,6 +46,7 @@ __all__ = ["call_function", "join_by_identity", "takes"]
 
 MAX_DEPTH = 28
 MOST_NESTED_CONTAINERS = 64  # in the result of a recursive call
+_RETURNED = "return"  # a name that no program can bind, for the results of several exits
 MAX_NESTING = 4  # levels of nested containers that are compared
 _NUMBERS = frozenset({"int", "float"})  # annotations
 _ARRAYS = frozenset({"np.ndarray", "numpy.ndarray", "ndarray", "NDArray", "npt.NDArray", "np.array"})
@@ -207,9 +210,12 @@ def _follow(
             exits.append((interp.state, NONE))
         if moving is not None:
             exits = [each for each in exits if _moved_at(each[0], moving) is not moved_before] or exits
+        for state, value in exits:
+            state.bind(activation.env, _RETURNED, value)
         interp.state = State.join([state for state, _ in exits])
         interp.count_handled()
         if interp.state is not None:
+            returned = interp.state.lookup(activation.env, _RETURNED)
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
                 interp.state.drop_env(activation.env)
@@ -222,7 +228,7 @@ def _follow(
         summary.note_result(places, items, passed, activation.env)
         return items
     random_branches.note_returns(interp, function, exits)
-    result = join(value for _, value in exits)
+    result = returned if returned is not None else join(value for _, value in exits)
     if _recursion_depth(interp, function) and _holds_many_containers(interp, result):
         result = UNKNOWN
     is_tensor = all(
@@ -341,6 +347,8 @@ def _bind_parameter(interp: Interpreter, parameter: ast.arg, value: Value) -> No
     if _is_array(parameter):
         value = join(Unknown(parameter.arg) if _is_guess(each) else each for each in alternatives(value))
     interp.now.bind(interp.activation.env, parameter.arg, value)
+    if isinstance(value, Union):
+        share_sides(interp.now, interp.activation.env, parameter.arg, value)
 
 
 def _is_array(parameter: ast.arg) -> bool:

@@ -66,6 +66,7 @@ from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import bound_at, device_for_move
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import text_of, walk
 
 __all__ = ["RULE", "edit_of", "target_of"]
 
@@ -185,6 +186,8 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
     is_copied = bool(loading.uses) and all(use.kind in _COPYING for use in loading.uses)
     if is_copied and any(names_of(tree).names_from(_NOT_RESTORED) for tree in trees):
         return '"cpu"', ""
+    if _holds_optimizers(loading) and any(use.kind in ("moved", "object") for use in loading.uses):
+        return _where_saved(point)  # its state is not moved with the module
     is_unusable = device is not None and is_index and may_be_no_index(trees, device)
     if device is not None and not is_unusable:
         if is_index:
@@ -204,9 +207,28 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         return None, f"`{device}` may be no index of an accelerator"
     is_model = any(use.kind == "object" for use in loading.uses)
     if is_model and not is_copied and all(use.kind != "moved" for use in loading.uses):
-        stays = "torch" in visible(point, point.call_frame)  # where it was saved, if this machine has CUDA
-        return (_WHERE_SAVED, "") if stays else (None, _STAYS)
+        return _where_saved(point)
     return '"cpu"', ""
+
+
+def _where_saved(point: ProgramPoint) -> tuple[str | None, str]:
+    """Return that a checkpoint stays where it was saved, if this machine has CUDA, or why this cannot be said there."""
+    return (_WHERE_SAVED, "") if "torch" in visible(point, point.call_frame) else (None, _STAYS)
+
+
+def _holds_optimizers(loading: Loading) -> bool:
+    """Return whether a program takes an optimizer itself from a checkpoint, not its state: ``saved["optimizer"]``."""
+    tree, statement = loading.point.tree, loading.point.call_frame.stmt
+    names = [text_of(target) for target in statement.targets] if isinstance(statement, ast.Assign) else []
+    entries = (
+        node
+        for node in walk(loading.point.call_frame.activation.node)
+        if isinstance(node, ast.Subscript) and text_of(node.value) in names and _OPTIMIZER in text_of(node.slice)
+    )
+    return any(isinstance(tree.parents.get(entry), (ast.Assign, ast.AnnAssign)) for entry in entries)
+
+
+_OPTIMIZER = "optim"
 
 
 def _is_foreign_constant(point: ProgramPoint, device: str) -> bool:

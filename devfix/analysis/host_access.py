@@ -61,6 +61,8 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         _note_numbers(interp, key)
         return  # a list of Python numbers
+    if kind == "lengths" and any(map(_is_output, alternatives(value))):
+        return
     if _is_replaced(interp.activation.stmt, expression) and not interp.observations.is_new(HostAccess, *key):
         return  # each round of the loop reads another item, as it was before the loop
     if kind == "numpy":
@@ -172,6 +174,11 @@ def _may_be_something_else(tensor: Tensor) -> bool:
     """Return whether what is read may be no tensor: an entry of a checkpoint may be a number, a guess anything."""
     is_entry = not tensor.is_certain and any(origin.kind == "load" for origin in tensor.origins)
     return is_entry or _is_guess(tensor)
+
+
+def _is_output(value: Value) -> bool:
+    """Return whether a value is a part of what an unknown module returned: as lengths, it is a list as often."""
+    return isinstance(value, Tensor) and value.maybe_container and not value.origins
 
 
 def _is_guess(value: Value) -> TypeGuard[Tensor]:

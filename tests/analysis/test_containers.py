@@ -104,6 +104,27 @@ def test_a_list_of_a_tensor_holds_its_elements(analyse):
     assert [access.expression.id for access in found.host_accesses.values()] == ["x"]
 
 
+def test_of_several_outputs_only_the_lengths_are_read(analyse):
+    found = analyse("""
+    packed, lengths = torch.ones(2, 3).cuda()
+    nn.utils.rnn.pack_padded_sequence(packed, lengths)
+    nn.utils.rnn.pack_padded_sequence(packed, lengths=lengths)
+    """)
+
+    assert [access.expression.id for access in found.host_accesses.values()] == ["lengths", "lengths"]
+
+
+def test_lengths_that_an_unknown_module_returns_may_be_numbers(analyse):
+    found = analyse("""
+    from decoders import Decoder
+    decoder = Decoder().cuda()
+    scores, lengths = decoder(torch.ones(2, 3).cuda())
+    nn.utils.rnn.pack_padded_sequence(scores, lengths)
+    """)
+
+    assert not found.host_accesses
+
+
 @pytest.mark.parametrize("empty", ["torch.empty(0)", "torch.Tensor()", "torch.tensor([])"])
 def test_placeholders_of_a_list_are_replaced(met, empty):
     program = f"""

@@ -315,3 +315,21 @@ def test_nothing_is_restored_to_a_tpu(repair, imported, target):
     )
 
     assert repair(CODE, text.format("")) == text.format(f", map_location={target}")
+
+
+@pytest.mark.parametrize(
+    ("taken", "target"),
+    [
+        ('optimizer = checkpoint["optimizer"]', 'None if torch.cuda.is_available() else "cpu"'),
+        ('optimizer = SGD(net.parameters())\n    optimizer.load_state_dict(checkpoint["optimizer"])', '"cpu"'),
+    ],
+)
+def test_an_optimizer_in_a_checkpoint_is_not_moved_with_its_module(repair, taken, target):
+    text = (
+        "import torch\nfrom torch.optim import SGD\n\n\ndef load(checkpoint_path):\n"
+        '    checkpoint = torch.load(checkpoint_path{})\n    net = checkpoint["net"].eval()\n    TAKEN\n'
+        '    return net, optimizer\n\n\nnet, optimizer = load("best.pth")\nnet = net.cuda()\n'
+        "net(torch.ones(2, 3).cuda()).sum().backward()\noptimizer.step()\n"
+    ).replace("TAKEN", taken)
+
+    assert repair(CODE, text.format("")) == text.format(f", map_location={target}")

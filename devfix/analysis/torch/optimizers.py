@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.joins import EITHER, LATEST, UNION, equal_or
-from devfix.analysis.domain.objects import Container, HeapObject, Module, Opaque, module_at, object_at
+from devfix.analysis.domain.objects import Container, HeapObject, Module, module_at, object_at
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     TupleValue,
     Union,
+    Unknown,
     Value,
     alternatives,
     join,
@@ -264,8 +265,9 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     parts = module_tree.weighted_modules(interp, part)
     new = {inner.id for _, inner, module in parts if not module_tree.is_loss(module)}
     replaced = {option.id for option in alternatives(old) if isinstance(option, Pointer)} if old is not None else set()
-    unknown = object_at(interp, part, Opaque)
-    is_guess = unknown is not None and not unknown.name and not _is_any_module(interp, replaced)
+    nameless = not interp.heap_object(part).name
+    was_unknown = old is not None and any(isinstance(option, Unknown) for option in alternatives(old))
+    is_guess = nameless and (was_unknown or not _is_any_module(interp, replaced))
     if not new or part.id in replaced or is_guess:
         return  # the same one was moved, or a value of which nothing else is known
     above = _owners(interp, parent)
@@ -273,7 +275,8 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     for pointer, obj in _optimizers(interp):
         if (above | replaced) & obj.module_ids and not _holds(interp, obj.module_ids, new, part.id):
             missing = obj.missing | {(parent.id, key) for key, known in lenders.items() if not known & obj.module_ids}
-            interp.now.update(pointer, missing=missing, replaced=point)
+            if missing != obj.missing:
+                interp.now.update(pointer, missing=missing, replaced=point)
 
 
 def _holds(interp: Interpreter, held: frozenset[int], new: set[int], wrapper: int) -> bool:

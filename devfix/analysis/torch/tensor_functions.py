@@ -59,8 +59,9 @@ def _is_tensor(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
 
 
 def _pack(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
-    for value, expression in host_access.argument_pairs(node, args, keywords)[:2]:
-        if (value is args[1]) if len(args) > 1 else value is keywords.get("lengths"):
+    given = node.args[1] if len(node.args) > 1 else next((k.value for k in node.keywords if k.arg == "lengths"), None)
+    for value, expression in host_access.argument_pairs(node, args, keywords):
+        if expression is given:
             host_access.note_access(interp, node, name.split(".")[-1], value, expression, "lengths")
     first = args[0] if args else UNKNOWN
     return replace(first, maybe_container=True) if isinstance(first, Tensor) else UNKNOWN

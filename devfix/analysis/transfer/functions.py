@@ -210,12 +210,13 @@ def _follow(
             exits.append((interp.state, NONE))
         if moving is not None:
             exits = [each for each in exits if _moved_at(each[0], moving) is not moved_before] or exits
-        for state, value in exits:
+        is_placed = any(isinstance(value, (Pointer, Tensor)) for _, value in exits)
+        for state, value in exits if is_placed and len(exits) > 1 else ():
             state.bind(activation.env, _RETURNED, value)
         interp.state = State.join([state for state, _ in exits])
         interp.count_handled()
         if interp.state is not None:
-            returned = interp.state.lookup(activation.env, _RETURNED)
+            returned = exits[0][1] if len(exits) == 1 else interp.state.lookup(activation.env, _RETURNED)
             activation.final_locals = interp.state.envs.get(activation.env, {})
             if not _makes_closures(function.node):
                 interp.state.drop_env(activation.env)

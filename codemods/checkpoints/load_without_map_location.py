@@ -66,7 +66,7 @@ from devfix.fixes.move_style import last_move
 from devfix.fixes.value_scope import bound_at, device_for_move
 from devfix.model import AddKeyword, Edit, Finding, Fix, ReplaceExpression, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
-from devfix.syntax.tree import text_of, walk
+from devfix.syntax.tree import names_in, text_of, walk
 
 __all__ = ["RULE", "edit_of", "target_of"]
 
@@ -217,15 +217,21 @@ def _where_saved(point: ProgramPoint) -> tuple[str | None, str]:
 
 
 def _holds_optimizers(loading: Loading) -> bool:
-    """Return whether a program takes an optimizer itself from a checkpoint, not its state: ``saved["optimizer"]``."""
-    tree, statement = loading.point.tree, loading.point.call_frame.stmt
+    """Return whether a program takes an optimizer itself from a checkpoint, and steps it or returns it."""
+    statement, function = loading.point.call_frame.stmt, loading.point.call_frame.activation.node
     names = [text_of(target) for target in statement.targets] if isinstance(statement, ast.Assign) else []
-    entries = (
-        node
-        for node in walk(loading.point.call_frame.activation.node)
-        if isinstance(node, ast.Subscript) and text_of(node.value) in names and _OPTIMIZER in text_of(node.slice)
-    )
-    return any(isinstance(tree.parents.get(entry), (ast.Assign, ast.AnnAssign)) for entry in entries)
+    taken, used, filled = set[str](), set[str](), set[str]()
+    for node in walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Subscript(value=owner, slice=key)):
+                taken |= {name} if text_of(owner) in names and _OPTIMIZER in text_of(key) else set()
+            case ast.Return(value=ast.expr() as value):
+                used |= names_in(value)
+            case ast.Attribute(value=ast.Name(id=name), attr="step" | "zero_grad" | "param_groups"):
+                used.add(name)
+            case ast.Call(func=ast.Attribute(attr="load_state_dict"), args=[ast.Name(id=name), *_]):
+                filled.add(name)
+    return not taken.isdisjoint(used - filled)
 
 
 _OPTIMIZER = "optim"

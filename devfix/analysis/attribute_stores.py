@@ -164,7 +164,13 @@ def is_plain_tensor(origins: tuple[Origin, ...], source: ast.expr | None) -> boo
         return True
     if isinstance(source, ast.Call):
         name = source.func.attr if isinstance(source.func, ast.Attribute) else "_"
-        return is_operation(f"torch.Tensor.{name}") and not name.endswith("_")
+        return is_operation(f"torch.Tensor.{name}") and not name.endswith("_") and name not in _MAY_RETURN_ITSELF
     if isinstance(source, ast.Subscript):
         return isinstance(source.slice, ast.Tuple)  # another index may be one of a list of parameters
     return isinstance(source, ast.BinOp) or (isinstance(source, ast.Attribute) and source.attr == "data")
+
+
+#: Methods that return the parameter itself if there is nothing to do, and those that a list or dictionary has, too.
+_MAY_RETURN_ITSELF = frozenset(
+    "contiguous double half bfloat16 resolve_conj resolve_neg coalesce to_dense values index split indices".split()
+)

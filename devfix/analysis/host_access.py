@@ -61,7 +61,7 @@ def note_access(
     if container and kind in ("lengths", "drawn"):
         _note_numbers(interp, key)
         return  # a list of Python numbers
-    if kind == "lengths" and any(map(_is_output, alternatives(value))):
+    if kind == "lengths" and all(_is_output(each) for each in alternatives(value) if isinstance(each, Tensor)):
         return
     if _is_replaced(interp.activation.stmt, expression) and not interp.observations.is_new(HostAccess, *key):
         return  # each round of the loop reads another item, as it was before the loop

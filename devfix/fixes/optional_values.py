@@ -30,8 +30,11 @@ def _asked_to_be_tensors(scope: ast.AST) -> frozenset[str]:
     for node in walk(scope):
         match node:
             case ast.Call(func=ast.Name(id="isinstance"), args=[ast.Name(id=name), kind]):
-                found |= {name} if text_of(kind).endswith("Tensor") else set()
-            case ast.Call(func=ast.Attribute(attr="is_tensor"), args=[ast.Name(id=name)]):
+                found |= {name} if "Tensor" in text_of(kind) else set()
+            case (
+                ast.Call(func=ast.Attribute(attr="is_tensor"), args=[ast.Name(id=name)])
+                | ast.Call(func=ast.Name(id="hasattr"), args=[ast.Name(id=name), _])
+            ):
                 found.add(name)
     return frozenset(found)
 

@@ -191,10 +191,15 @@ class ValueScope:
         """
         point, call_frame = self.point, self.call_frame
         given = set(parameters(call_frame.activation.node))
-        optional = optional_parameters(call_frame.activation.node) if self.observations.is_library else frozenset()
+        may_be_none = optional_parameters(call_frame.activation.node)
+        optional = may_be_none if self.observations.is_library else frozenset()
         candidates = list(self._operand_candidates(query.partners))
         read = {text for text in map(ast.unparse, candidates) if _reads(call_frame, text, ("device",))}
-        for node in sorted(candidates, key=lambda node: (ast.unparse(node) not in read, _root(node) not in given)):
+
+        def order(node: ast.expr) -> tuple[bool, bool, bool]:
+            return _root(node) in may_be_none, ast.unparse(node) not in read, _root(node) not in given
+
+        for node in sorted(candidates, key=order):
             value = value_of(point, call_frame, node)
             there = value is not None and (
                 _is_on_accelerator(value)
@@ -380,9 +385,8 @@ def _is_on_accelerator(value: Value, maybe_container: bool = False) -> bool:
 
 
 def _has_device_there(value: Value) -> bool:
-    """Return whether all tensors that a value may be are on the accelerator; something else has its device as well."""
-    tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
-    return bool(tensors) and all(tensor.device == ACCELERATOR for tensor in tensors)
+    """Return whether a value is on the accelerator: a tensor, or what the function takes for one."""
+    return all(isinstance(option, Tensor) and option.device == ACCELERATOR for option in alternatives(value))
 
 
 def _chains(node: ast.AST) -> Iterator[ast.expr]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from devfix.models import stored_index
-from devfix.models.signatures import Signature, parse_signature
+from devfix.models.signatures import Signature, Word, parse_signature
 from devfix.models.stub_language import ROOTS, StubEntry, StubFile, StubProblem, read_folder
 
 __all__ = [
@@ -252,11 +252,18 @@ def is_module(name: str) -> bool:
 def is_operation(name: str) -> bool:
     """Return whether a function or method of a library returns tensors where its tensors are."""
     model = lookup(name) if name else None
-    results = {signature.result.name for signature in model.signatures} if model is not None else set()
-    return bool(results) and results <= _AT_OPERANDS
+    signatures = model.signatures if model is not None else ()
+    return bool(signatures) and all(_is_placed(signature.result) for signature in signatures)
 
 
-_AT_OPERANDS = frozenset({"On", "Vector", "Number", "Reduced", "Integral", "list", "tuple"})
+def _is_placed(word: Word) -> bool:
+    """Return whether a result is where the operands are, or a sequence of such results."""
+    if word.name in ("list", "tuple"):
+        return bool(word.arguments) and all(map(_is_placed, word.arguments))
+    return word.name in _AT_OPERANDS
+
+
+_AT_OPERANDS = frozenset({"On", "Vector", "Number", "Reduced", "Integral"})
 
 
 def has_weights(name: str) -> bool:

@@ -15,6 +15,7 @@ from functools import lru_cache
 __all__ = ["resident_bytes", "return_freed"]
 
 _MIN_GROWTH = 48 << 20  # bytes since the last time; less is not worth a collection
+_MAX_GROWTH = 192 << 20  # bytes
 _MIN_GARBAGE = 0.05  # share of the new objects; after a collection that finds less, the next one waits twice as long
 _resident_before = 0
 _growth = _MIN_GROWTH
@@ -31,7 +32,7 @@ def return_freed() -> None:
     trim = _malloc_trim()
     if trim is not None:
         new = gc.get_count()[0]
-        _growth = 2 * _growth if gc.collect() < _MIN_GARBAGE * new else _MIN_GROWTH
+        _growth = min(2 * _growth, _MAX_GROWTH) if gc.collect() < _MIN_GARBAGE * new else _MIN_GROWTH
         gc.freeze()  # mostly syntax trees, which form no cycles
         trim(0)
     _resident_before = resident_bytes()

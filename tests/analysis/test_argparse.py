@@ -182,7 +182,16 @@ def test_an_option_is_one_of_its_choices(place, choices, required):
     assert place(program + CHOICES.replace('== "DEBUG"', 'in ("train", "debug")'), "x") == "either"
 
 
-@pytest.mark.parametrize("given", ["choices=names", "choices=['train', name]", "choices=['train'], default=name", ""])
+@pytest.mark.parametrize(
+    "given",
+    [
+        "choices=names",
+        "choices=['train', name]",
+        "choices=['train'], default=name",
+        "choices=['a'], nargs='?', const='DEBUG'",
+        "",
+    ],
+)
 def test_choices_that_are_not_all_known_exclude_nothing(place, given):
     program = PARSER.format(argument=f"parser.add_argument('--mode', required=True, {given})")
 

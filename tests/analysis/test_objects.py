@@ -299,3 +299,16 @@ net(torch.ones(3).cuda())
 @pytest.mark.parametrize(("gpu", "failing"), [("True", []), ("False", ["net(torch.ones(3).cuda())"])])
 def test_what_a_library_returned_keeps_the_attributes_that_are_set(met, gpu, failing):
     assert met(LOADED.replace("GPU", gpu)) == failing
+
+
+def test_tensors_that_are_set_on_one_name_of_an_unknown_object_may_be_moved_by_another(met):
+    program = """
+        import library
+        one = library.load()[0]
+        two = one
+        one.x = torch.ones(3)
+        two.x = two.x.cuda()
+        nn.Linear(3, 3).cuda()(one.x)
+        """
+
+    assert met(program) == []

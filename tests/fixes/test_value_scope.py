@@ -335,6 +335,7 @@ def _device_in(folder: Path, text: str) -> str | None:
         ("print(x.device)", "x.device"),
         ("if isinstance(step, torch.Tensor): step = step * 1", "x.device"),
         ("if torch.is_tensor(step): step = step * 1", "x.device"),
+        ("if hasattr(x, 'device'): print(x.device)", "step.device"),
     ],
 )
 def test_the_device_that_a_function_reads_comes_first_and_that_of_what_may_be_a_number_last(line, words):

@@ -75,7 +75,9 @@ def assign(
         case ast.Starred(value=inner):
             assign(interp, inner, value, kind)
         case ast.Attribute():
-            base = _as_object(interp, target.value, interp.evaluate(target.value))
+            base = interp.evaluate(target.value)
+            if isinstance(value, Const):
+                base = _as_object(interp, target.value, base)
             for option in alternatives(base):
                 set_attribute(interp, option, target.attr, value, target, isinstance(base, Union), source)
             if target.attr == "data" and isinstance(base, Tensor) and not modules.is_registered(base):
@@ -91,7 +93,7 @@ def assign(
 
 
 def _as_object(interp: Interpreter, place: ast.expr, value: Value) -> Value:
-    """Return the owner of an attribute that is set: what a library returned is an object then, and keeps it."""
+    """Return the owner of a setting: what a library returned is an object then, and keeps it under this name."""
     if not isinstance(value, Unknown) or not isinstance(place, ast.Name) or not _is_named(value):
         return value
     found = interp.new_opaque(value.symbol, place)

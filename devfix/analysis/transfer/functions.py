@@ -217,7 +217,8 @@ def _follow(
         interp.count_handled()
         if interp.state is not None:
             returned = exits[0][1] if len(exits) == 1 else interp.state.lookup(activation.env, _RETURNED)
-            activation.final_locals = interp.state.envs.get(activation.env, {})
+            found = interp.state.envs.get(activation.env, {})
+            activation.final_locals = {name: value for name, value in found.items() if name != _RETURNED}
             if not _makes_closures(function.node):
                 interp.state.drop_env(activation.env)
             else:

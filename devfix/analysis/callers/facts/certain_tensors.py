@@ -23,6 +23,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _VIEWS = frozenset({"T", "mT", "H", "mH", "data", "real", "imag"})
 _TENSORS = frozenset({"Tensor", "torch.Tensor", "torch.FloatTensor", "torch.LongTensor"})
 _PARAMETER = "torch.nn.Parameter"
+_CALLED = frozenset({"forward", "__call__"})
 
 
 class CertainTensors:
@@ -67,9 +68,13 @@ class CertainTensors:
         """Return whether an expression is a layer with weights of its own: what it gets must be where they are."""
         return has_weights(self._class_of(node))
 
-    def is_container(self, node: ast.expr) -> bool:
-        """Return whether an expression is a container whose modules move with it: ``self.layers``."""
-        return self._class_of(node) in MODULE_CONTAINERS
+    def keeps_moving(self, node: ast.expr) -> bool:
+        """Return whether what a container gets here moves with the module: ``forward`` runs after the last move."""
+        found = self._names.method(self._owner, "forward") if self._owner is not None else None
+        forward = walk(found[0]) if found is not None else []
+        name = self._function.name
+        runs_late = name in _CALLED or any(isinstance(each, ast.Attribute) and each.attr == name for each in forward)
+        return not runs_late and self._class_of(node) in MODULE_CONTAINERS
 
     def _is_result(self, call: ast.Call, names: Set[str]) -> bool:
         func = call.func
@@ -78,7 +83,8 @@ class CertainTensors:
         if not isinstance(func, ast.Attribute):
             return False
         if isinstance(func.value, ast.Name) and func.value.id == "self":
-            return self._owner is not None and self._names.sets(self._owner, func.attr)  # a part of the module
+            is_part = self._owner is not None and self._names.sets(self._owner, func.attr)
+            return self.is_layer(func) or (is_part and any(self._is_tensor(each, names) for each in call.args))
         return is_operation(f"torch.Tensor.{func.attr}") and self._is_tensor(func.value, names)
 
     def _class_of(self, node: ast.expr) -> str:

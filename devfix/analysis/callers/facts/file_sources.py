@@ -305,7 +305,7 @@ class _Body:
             kept |= found
             if own and self._node.name == _MODE and self._owner is not None and self._owner.is_module:
                 kept.add(CREATED)
-            is_registered = text_of(target) in self._registered or self._tensors.is_container(target)
+            is_registered = text_of(target) in self._registered or self._tensors.keeps_moving(target)
             if grows and not is_registered and BUILT in self._closure(found):
                 kept.add(CREATED)
 

@@ -72,6 +72,21 @@ MATTERS = {
                 self.layers.append(nn.Linear(2, 2))
             def f(self, x): return F.relu(self.layers[0](x))
         """,
+    "a registered container that grows when the module is called": """
+        class M(nn.Module):
+            def __init__(self): self.layers = nn.ModuleList()
+            def grow(self): self.layers.append(nn.Linear(2, 2))
+            def forward(self, x): return self.f(x)
+            def f(self, x):
+                self.layers.append(nn.Linear(2, 2))
+                return F.relu(self.layers[0](x))
+        """,
+    "a number that a part of the module returns": """
+        class M(nn.Module):
+            def __init__(self, scale): self.scale = scale
+            def table(self): return torch.ones(4) * self.scale()
+            def f(self, x): return x * self.table()
+        """,
     "modules in a plain list that grows": """
         class M(nn.Module):
             def __init__(self):

@@ -262,3 +262,18 @@ def test_a_literal_excludes_the_others_of_a_chain(met, last):
 
     assert met(program) == []
     assert met(program.replace("args.kind == 'b':\n    net(", "args.kind == 'a':\n    net(")) != []
+
+
+def test_conditions_with_a_membership_inside_do_not_exclude_each_other(met):
+    program = """
+        import sys
+        name = sys.argv[1]
+        net = nn.Linear(3, 3).cuda()
+        x = torch.ones(3)
+        if not any(k in name for k in ["a"]):
+            x = x.cuda()
+        if any(k in name for k in ["b"]):
+            net(x)
+        """
+
+    assert met(program) == ["net(x)"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
-__all__ = ["MEMBER", "options_of", "outcome_of", "outcome_of_membership"]
+__all__ = ["MEMBER", "membership_key", "options_of", "outcome_of", "outcome_of_membership"]
 
-#: What stands between the subject and the literals in the key of a comparison: ``args.mode in 'test', 'train'``.
-MEMBER = " in "
+#: What stands between the subject and the literals in the key of a comparison, and between these: no source has them.
+MEMBER, _NEXT = " \x1d ", " \x1e "
 
 
 def outcome_of(assumptions: Mapping[str, bool], key: str) -> bool | None:
@@ -35,6 +35,11 @@ def outcome_of_membership(assumptions: Mapping[str, bool], subject: str, options
     return False if options <= excluded else None
 
 
+def membership_key(subject: str, options: Iterable[str]) -> str:
+    """Return the key of a comparison of a subject with literals."""
+    return f"{subject}{MEMBER}{_NEXT.join(sorted(options))}"
+
+
 def options_of(key: str) -> frozenset[str]:
     """Return the literals in the key of a comparison."""
-    return frozenset(key.rpartition(MEMBER)[2].split(", "))
+    return frozenset(key.rpartition(MEMBER)[2].split(_NEXT))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.assumptions import MEMBER, options_of, outcome_of_membership
+from devfix.analysis.domain.assumptions import MEMBER, membership_key, options_of, outcome_of_membership
 from devfix.analysis.domain.narrowing import narrow, value_without_calls
 from devfix.analysis.domain.objects import Opaque
 from devfix.analysis.domain.splits import take_side
@@ -37,7 +37,7 @@ def condition_key(interp: Interpreter, test: ast.expr) -> str:
     if isinstance(test, ast.Compare) and _is_equality(test):
         options = _constant_options(test)
         if options is not None:
-            return f"{_subject(interp, test)}{MEMBER}{', '.join(sorted(options))}"
+            return membership_key(_subject(interp, test), options)
         return f"{_subject(interp, test)} == {text_of(test.comparators[0])}"
     order = _order_key(interp, test) if isinstance(test, ast.Compare) else ""
     if order:

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from devfix.analysis.torch import optimizers
 from devfix.analysis.torch.optimizers import OptimizerObject, hazard_of_move
 
 SETUP = """
@@ -290,3 +291,38 @@ learner.layer(torch.ones(2, 3)).sum().backward()
 learner.optimizer.step()
 """
     assert len(analyse(program).hazards) == count
+
+
+LOADED = """
+from agents import choose, other
+
+class Agent(nn.Module):
+    def fit(self):
+        if choose():
+            self.model = nn.Linear(3, 3)
+        elif other():
+            self.model = nn.Linear(3, 3)
+        else:
+            self.model = eval(choose())
+        optimizer = torch.optim.SGD(self.model.parameters(), lr=0.1)
+        self.model = REPLACED
+        self.model(torch.randn(2, 3))
+
+Agent().fit()
+"""
+
+
+@pytest.mark.parametrize(("replaced", "lacks_any"), [("self.model.train()", False), ("nn.Linear(3, 3)", True)])
+def test_a_model_of_which_nothing_is_known_may_be_what_its_methods_return(analyse, monkeypatch, replaced, lacks_any):
+    missing = set()
+
+    def noting(interp, *attached):
+        note_attach(interp, *attached)
+        missing.update(key for _, optimizer in optimizers._optimizers(interp) for key in optimizer.missing)
+
+    note_attach = optimizers.note_attach
+    monkeypatch.setattr(optimizers, "note_attach", noting)
+
+    analyse(LOADED.replace("REPLACED", replaced))
+
+    assert bool(missing) is lacks_any

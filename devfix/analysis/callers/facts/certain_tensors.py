@@ -145,10 +145,14 @@ def _entered(node: Any) -> _Bindings:
 
 
 def _defined(node: Any) -> _Bindings:
-    """Return the name of a definition, and its parameters, which hide the names of the function."""
-    names = [node.name] if hasattr(node, "name") else []
+    """Return the name that a definition, handler or pattern binds, and parameters, which hide the function's names."""
+    names = [node.name] if getattr(node, "name", None) else []
     names += [each.arg for each in walk(node.args) if isinstance(each, ast.arg)] if hasattr(node, "args") else []
     return [(ast.Name(name), None) for name in names]
+
+
+def _imported(node: Any) -> _Bindings:
+    return [(ast.Name(node.asname or node.name.partition(".")[0]), None)]
 
 
 #: What a node binds, with the values; ``None`` for a value that is not told apart.
@@ -164,6 +168,10 @@ _BINDERS: dict[type[ast.AST], Callable[[Any], _Bindings]] = {
     ast.AsyncFunctionDef: _defined,
     ast.ClassDef: _defined,
     ast.Lambda: _defined,
+    ast.ExceptHandler: _defined,
+    ast.MatchAs: _defined,
+    ast.MatchStar: _defined,
+    ast.alias: _imported,
 }
 
 

@@ -172,5 +172,6 @@ def is_plain_tensor(origins: tuple[Origin, ...], source: ast.expr | None) -> boo
 
 #: Methods that return the parameter itself if there is nothing to do, and those that a list or dictionary has, too.
 _MAY_RETURN_ITSELF = frozenset(
-    "contiguous double half bfloat16 resolve_conj resolve_neg coalesce to_dense values index split indices".split()
+    "contiguous float double half bfloat16 resolve_conj resolve_neg coalesce to_dense"
+    " values index split indices".split()
 )

@@ -62,6 +62,7 @@ def test_what_is_no_buffer_stays_and_is_known_to_come_from_the_attribute(analyse
         pytest.param("self.w = nn.Parameter(torch.ones(4, 4))", "x @ self.w", id="parameter"),
         pytest.param("self.w = self.fc.weight", "x @ self.w", id="shared-parameter"),
         pytest.param("self.w = self.fc.weight.contiguous()", "x @ self.w", id="method-that-returns-the-parameter"),
+        pytest.param("self.w = self.fc.weight.float()", "x @ self.w", id="parameter-of-that-type"),
         pytest.param(
             "self.w = nn.Parameter(torch.ones(4, 4)); self.all = [self.w]", "x @ self.all[0]", id="list-of-parameters"
         ),

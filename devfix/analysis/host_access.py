@@ -176,9 +176,9 @@ def _may_be_something_else(tensor: Tensor) -> bool:
     return is_entry or _is_guess(tensor)
 
 
-def _is_output(value: Value) -> bool:
+def _is_output(value: Tensor) -> bool:
     """Return whether a value is a part of what an unknown module returned: as lengths, it is a list as often."""
-    return isinstance(value, Tensor) and value.maybe_container and not value.origins
+    return value.maybe_container and not value.origins
 
 
 def _is_guess(value: Value) -> TypeGuard[Tensor]:

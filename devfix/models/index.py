@@ -150,8 +150,17 @@ class ModelIndex:
             return Model(self, name, StubEntry("function", texts))
         return None
 
+    @cached_property
+    def _packages(self) -> frozenset[str]:
+        """Return the first parts of all names: most names of a program begin with none of them."""
+        stubs = self._stubs
+        known = (stubs.entries, stubs.modules, stubs.module_aliases, self._functions, self._aliases)
+        return frozenset(name.partition(".")[0] for names in known for name in names)
+
     def _find(self, name: str, aliases: int) -> Model | None:
         """Find a name; ``aliases`` is how many more modules that are other names may be followed."""
+        if name.partition(".")[0] not in self._packages:
+            return None
         found = self.exact(name) or self._inherited(name) or self._through_module(name, aliases)
         return found or self._through_package(name) or self._wildcard(name)
 

@@ -43,8 +43,7 @@ class FileNames:
         self.aliases: dict[str, ast.expr] = {}
         self.classes: dict[str, ast.ClassDef] = {}
         self.functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
-        self._attributes: dict[ast.ClassDef, dict[str, str]] = {}
-        self._set: dict[ast.ClassDef, frozenset[str]] = {}
+        self._attributes: dict[ast.ClassDef, dict[str, str | None]] = {}
         for node in tree.nodes:
             if isinstance(node, (ast.Import, ast.ImportFrom)):
                 self._import(node)
@@ -181,42 +180,38 @@ class FileNames:
 
     def sets(self, owner: ast.ClassDef, name: str) -> bool:
         """Return whether methods of a class, or of its bases in the file, set ``self.name``."""
-        for each in self.lineage(owner):
-            if each not in self._set:
-                self._set[each] = frozenset(map(_own_attribute, walk(each)))
-            if name in self._set[each]:
-                return True
-        return False
+        return any(name in self._own_attributes(each) for each in self.lineage(owner))
 
     def attribute_class(self, owner: ast.ClassDef, name: str) -> str:
         """Return the full name of the class whose object ``self.name`` is; ``""`` if no assignment says it."""
         for each in self.lineage(owner):
-            if each not in self._attributes:
-                self._attributes[each] = self._created(each)
-            if name in self._attributes[each]:
-                return self._attributes[each][name]
+            created = self._own_attributes(each).get(name)
+            if created is not None:
+                return created
         return ""
 
-    def _created(self, owner: ast.ClassDef) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for node in walk(owner):
-            match node:
-                case (
-                    ast.Assign(targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Call(func=func))
-                    | ast.AnnAssign(
-                        target=ast.Attribute(value=ast.Name(id="self"), attr=name), value=ast.Call(func=func)
-                    )
-                ):
-                    found.setdefault(name, self.full_name(func))
-        return found
+    def _own_attributes(self, owner: ast.ClassDef) -> dict[str, str | None]:
+        """Return the attributes of ``self`` that a class sets, with the full name of what is called first to set one.
 
-
-def _own_attribute(node: ast.AST) -> str:
-    """Return the attribute of ``self`` that a node sets; ``""`` for other nodes."""
-    match node:
-        case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
-            return name
-    return ""
+        ``None`` if nothing is called, ``""`` if what is called has no name.
+        """
+        if owner not in self._attributes:
+            found = self._attributes[owner] = {}
+            for node in walk(owner):
+                match node:
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=ast.Store()):
+                        found.setdefault(name, None)
+                    case (
+                        ast.Assign(
+                            targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)], value=ast.Call(func=func)
+                        )
+                        | ast.AnnAssign(
+                            target=ast.Attribute(value=ast.Name(id="self"), attr=name), value=ast.Call(func=func)
+                        )
+                    ):
+                        if found.get(name) is None:
+                            found[name] = self.full_name(func)
+        return self._attributes[owner]
 
 
 def names_of(tree: SourceTree) -> FileNames:

@@ -70,11 +70,15 @@ class CertainTensors:
 
     def keeps_moving(self, node: ast.expr) -> bool:
         """Return whether what a container gets here moves with the module: ``forward`` runs after the last move."""
+        return self._class_of(node) in MODULE_CONTAINERS and not self._runs_late
+
+    @cached_property
+    def _runs_late(self) -> bool:
+        """Return whether the function runs when the module is called."""
+        name = self._function.name
         found = self._names.method(self._owner, "forward") if self._owner is not None else None
         forward = walk(found[0]) if found is not None else []
-        name = self._function.name
-        runs_late = name in _CALLED or any(isinstance(each, ast.Attribute) and each.attr == name for each in forward)
-        return not runs_late and self._class_of(node) in MODULE_CONTAINERS
+        return name in _CALLED or any(isinstance(each, ast.Attribute) and each.attr == name for each in forward)
 
     def _is_result(self, call: ast.Call, names: Set[str]) -> bool:
         func = call.func
@@ -94,12 +98,16 @@ class CertainTensors:
         return self._names.attribute_class(self._owner, node.attr)
 
     @cached_property
+    def _nodes(self) -> list[ast.AST]:
+        return walk(self._function)
+
+    @cached_property
     def _certain(self) -> frozenset[str]:
         """Return the names that are bound to tensors only; of loops, those that are so by their other bindings."""
         parameters = [each for each in walk(self._function.args) if isinstance(each, ast.arg)]
         bound: dict[str, list[ast.expr]] = {each.arg: [] for each in parameters if self._is_declared(each)}
         other = {each.arg for each in parameters} - set(bound)
-        for node in walk(self._function):
+        for node in self._nodes:
             binder = _BINDERS.get(type(node))
             for target, value in binder(node) if binder is not None and node is not self._function else ():
                 for name in _names_in(target):
@@ -121,7 +129,7 @@ class CertainTensors:
 
     @cached_property
     def _given_to_layers(self) -> frozenset[str]:
-        calls = (node for node in walk(self._function) if isinstance(node, ast.Call) and self.is_layer(node.func))
+        calls = (node for node in self._nodes if isinstance(node, ast.Call) and self.is_layer(node.func))
         return frozenset(each.id for call in calls for each in call.args if isinstance(each, ast.Name))
 
 

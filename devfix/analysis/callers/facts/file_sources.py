@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import field
 from weakref import WeakKeyDictionary
 
@@ -31,6 +31,7 @@ _BUILDERS = frozenset({"__init__", "__post_init__", "setup", "build"})  # they r
 _MODE = "train"  # what it computes from weights, ahead of an evaluation, stays where they were then
 _WITH_GRADIENTS = "torch.autograd.Function"
 _GROWS = frozenset({"append", "add", "insert", "extend", "update", "setdefault"})
+_PLAIN = (ast.Name, ast.Constant)
 _CONTAINERS = (ast.List, ast.ListComp, ast.Dict, ast.DictComp, ast.Tuple, ast.Set, ast.SetComp)
 
 
@@ -141,7 +142,7 @@ class _Reader:
             elif isinstance(stmt, (ast.If, ast.Try)):
                 self._body([*stmt.body, *stmt.orelse], owner, node)
             elif isinstance(stmt, (ast.Assign, ast.AnnAssign)) and stmt.value is not None:
-                found = frozenset(self._top.sources(stmt.value))
+                found = self._top.sources(stmt.value)
                 bound = owner.bound if owner is not None else self._found.bound
                 for target in stmt.targets if isinstance(stmt, ast.Assign) else [stmt.target]:
                     for name in _names_in(target):
@@ -174,7 +175,7 @@ class _Body:
         for parameter in walk(node.args):
             if isinstance(parameter, ast.arg):
                 default = options.get(parameter.arg)
-                self._local[parameter.arg] = self._collector.sources(default)
+                self._local[parameter.arg] = set(self._collector.sources(default))
 
     def read(self) -> FunctionSources:
         for stmt in self._node.body:
@@ -189,7 +190,8 @@ class _Body:
         return FunctionSources(*identity, uses, returns, closed, frozenset(self._mentions), operations, passes)
 
     def _statement(self, stmt: ast.AST) -> None:
-        for part in children(stmt):
+        parts = children(stmt)
+        for part in parts:
             if isinstance(part, ast.expr):
                 self._inside(part)
         match stmt:
@@ -228,10 +230,10 @@ class _Body:
                     if item.optional_vars is not None:
                         self._bind(item.optional_vars, item.context_expr)
             case _:
-                for part in children(stmt):
+                for part in parts:
                     if isinstance(part, ast.expr):
                         self._value(part)
-        for part in children(stmt):
+        for part in parts:
             if isinstance(part, ast.stmt):
                 self._statement(part)
             elif isinstance(part, (ast.ExceptHandler, ast.match_case)):
@@ -255,7 +257,7 @@ class _Body:
 
     def _inside(self, node: ast.expr) -> None:
         """Bind what an expression binds inside, and note the objects that it lets grow."""
-        for part in walk(node):
+        for part in () if isinstance(node, _PLAIN) else walk(node):
             if isinstance(part, ast.comprehension):
                 self._bind(part.target, part.iter)
             elif isinstance(part, ast.Attribute):
@@ -271,7 +273,7 @@ class _Body:
                 for each in part.args:
                     self._store(part.func.value, self._value(each), grows=True)
 
-    def _value(self, node: ast.expr) -> set[str]:
+    def _value(self, node: ast.expr) -> frozenset[str]:
         return self._collector.sources(node)
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
@@ -291,7 +293,7 @@ class _Body:
         """Return whether a value is a container whose modules move with it: ``nn.ModuleList()``."""
         return isinstance(value, ast.Call) and self._names.full_name(value.func) in MODULE_CONTAINERS
 
-    def _store(self, target: ast.expr, found: set[str], grows: bool = False) -> None:
+    def _store(self, target: ast.expr, found: frozenset[str], grows: bool = False) -> None:
         """Note what an attribute or an item is set to; modules in a plain container stay where they are."""
         while isinstance(target, (ast.Subscript, ast.Starred)):
             if isinstance(target, ast.Subscript) and self._value(target.slice):
@@ -309,8 +311,10 @@ class _Body:
             if grows and not is_registered and BUILT in self._closure(found):
                 kept.add(CREATED)
 
-    def _closure(self, found: Iterable[str]) -> frozenset[str]:
+    def _closure(self, found: Set[str]) -> frozenset[str]:
         """Return sources with local names replaced by what they are bound to."""
+        if not found:
+            return frozenset()
         closed: set[str] = set()
         pending, seen = list(found), set(found)
         while pending:

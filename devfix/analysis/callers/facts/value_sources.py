@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Set
 from functools import lru_cache
+from typing import Any
 
 from devfix.analysis.callers.facts.certain_tensors import CertainTensors
 from devfix.analysis.callers.file_names import FileNames
@@ -45,6 +46,7 @@ BUILT = "%"
 
 #: Methods that return a tensor on the device of their argument.
 MOVES = frozenset({"to", "type_as", "cuda"})
+_NOTHING = frozenset[str]()
 _REGISTERS = frozenset({"Parameter", "register_buffer", "register_parameter", "Buffer"})
 _BESIDE = frozenset("shape device dtype ndim is_cuda requires_grad training layout itemsize __class__ __name__".split())
 _NUMBERS = frozenset(
@@ -94,54 +96,61 @@ class SourceCollector:
         self.operations: dict[tuple[frozenset[str], ...], str] = {}
         self._found: dict[ast.AST, frozenset[str]] = {}
 
-    def sources(self, node: ast.AST | None) -> set[str]:
+    def sources(self, node: ast.AST | None) -> frozenset[str]:
         """Return the sources of a value, and note in ``used`` those that meet an operand or an argument inside."""
-        if node is None:
-            return set()
+        if node is None or isinstance(node, ast.Constant):
+            return _NOTHING
         if node not in self._found:  # a chain of calls asks for the sources of each value twice
             found = set[str]()
-            self._add(node, found)
+            _ADDERS.get(type(node), SourceCollector._parts)(self, node, found)
             self._found[node] = frozenset(found)
-        return set(self._found[node])
+        return self._found[node]
 
     def _add(self, node: ast.AST, found: set[str]) -> None:
-        match node:
-            case ast.Constant() | ast.JoinedStr():
-                pass
-            case ast.Name(id=name):
-                found.add(name)
-            case ast.Attribute():
-                self._attribute(node, found)
-            case ast.Call():
-                self._call(node, found)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                self.sources(test)
-                self._add(body, found)
-                self._add(orelse, found)
-            case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
-                for generator in node.generators:
-                    for condition in generator.ifs:
-                        self.sources(condition)
-                self._add(element, found)
-            case ast.DictComp(value=element):
-                self._add(element, found)
-            case ast.BinOp(left=left, right=right):
-                self.used |= self.sources(left) | self.sources(right)
-                found |= self._result([left, right])
-            case _:
-                parts: set[str] = set()
-                for child in children(node):
-                    if isinstance(child, (ast.expr, ast.keyword)):
-                        self._add(child, parts)
-                if isinstance(node, (ast.Compare, ast.Subscript)):
-                    self.used |= parts
-                found |= parts
+        """Add the sources of a value."""
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Call):
+            found |= self.sources(node)
+        else:
+            _ADDERS.get(type(node), SourceCollector._parts)(self, node, found)
 
-    def _is_operation(self, call: ast.Call) -> bool:
-        """Return whether a call is an operation of PyTorch, or a method of a certain tensor that is one."""
-        if is_operation(self._names.full_name(call.func)):
-            return True
-        func = call.func
+    def _parts(self, node: ast.AST, found: set[str]) -> None:
+        parts: set[str] = set()
+        for child in children(node):
+            if isinstance(child, (ast.expr, ast.keyword)):
+                self._add(child, parts)
+        if isinstance(node, (ast.Compare, ast.Subscript)):
+            self.used |= parts
+        found |= parts
+
+    def _name(self, node: ast.Name, found: set[str]) -> None:
+        found.add(node.id)
+
+    def _nothing(self, node: ast.AST, found: set[str]) -> None:
+        """Add nothing: a constant is on no device."""
+
+    def _conditional(self, node: ast.IfExp, found: set[str]) -> None:
+        self.sources(node.test)
+        self._add(node.body, found)
+        self._add(node.orelse, found)
+
+    def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, found: set[str]) -> None:
+        for generator in node.generators:
+            for condition in generator.ifs:
+                self.sources(condition)
+        self._add(node.elt, found)
+
+    def _dict_comprehension(self, node: ast.DictComp, found: set[str]) -> None:
+        self._add(node.value, found)
+
+    def _operation(self, node: ast.BinOp, found: set[str]) -> None:
+        self.used |= self.sources(node.left)
+        self.used |= self.sources(node.right)
+        found |= self._result([node.left, node.right])
+
+    def _is_tensor_operation(self, func: ast.expr) -> bool:
+        """Return whether what is called is a method of a certain tensor that is an operation of PyTorch."""
         return (
             self._tensors is not None
             and isinstance(func, ast.Attribute)
@@ -149,15 +158,15 @@ class SourceCollector:
             and self._tensors.holds(func.value)
         )
 
-    def _result(self, operands: list[ast.expr]) -> set[str]:
+    def _result(self, operands: list[ast.expr]) -> Set[str]:
         """Return the sources of the result of an operation: it is where each of its tensors is."""
         given = [item for each in operands for item in (each.elts if isinstance(each, _SEQUENCES) else [each])]
         certain = [each for each in given if self._tensors is not None and self._tensors.holds(each)]
         if self._tensors is None or not certain:
-            return set[str]().union(*map(self.sources, given))
-        tensors = tuple(dict.fromkeys(frozenset(self.sources(each)) for each in certain))
+            return _NOTHING.union(*map(self.sources, given))
+        tensors = tuple(dict.fromkeys(map(self.sources, certain)))
         if len(tensors) == 1 or not all(tensors):
-            return set(tensors[0]) if len(tensors) == 1 else set()
+            return tensors[0] if len(tensors) == 1 else _NOTHING
         return {self.operations.setdefault(tensors, f"{RESULT}{self._tensors.place}:{len(self.operations)}")}
 
     def _attribute(self, node: ast.Attribute, found: set[str]) -> None:
@@ -174,33 +183,33 @@ class SourceCollector:
 
     def _call(self, call: ast.Call, found: set[str]) -> None:
         name = called_name(call)
-        arguments = set[str]().union(
-            *map(self.sources, call.args), *(self.sources(each.value) for each in call.keywords)
-        )
+        given = [*call.args, *(keyword.value for keyword in call.keywords)]
+        arguments = _NOTHING.union(*map(self.sources, given))
         if name in _REGISTERS or (isinstance(call.func, ast.Name) and name in _NO_TENSORS):
             return
         if any(map(_asks_for_tensors, call.keywords)):
             self.sources(call.func)
             found.add(CREATED)
             return
-        if isinstance(call.func, ast.Attribute) and self._method(call, name, arguments, found):
+        if isinstance(call.func, ast.Attribute) and self._method(call.func, given, arguments, found):
             return
-        what = self._creation(self._names.full_name(call.func))
+        full_name = self._names.full_name(call.func)
+        what = self._creation(full_name)
         if what in (CREATED, LOADED):
             how = _placed(call, self._optional)
             found |= {how, *arguments} if how else {FOLLOWED}
             if what == LOADED:
                 self.used.add(LOADED)
         elif what == READ:
-            self.used |= {READ} if arguments else set()
+            self.used |= {READ} if arguments else _NOTHING
         elif what == _CREATED_FROM_NUMBERS:
             found |= arguments or {CREATED}
         else:
             self.used |= arguments
-            if self._is_operation(call):
+            if is_operation(full_name) or self._is_tensor_operation(call.func):
                 receiver = [call.func.value] if isinstance(call.func, ast.Attribute) and what == "" else []
-                self.used |= set[str]().union(*map(self.sources, receiver))
-                found |= self._result([*receiver, *call.args, *(each.value for each in call.keywords)])
+                self.used |= _NOTHING.union(*map(self.sources, receiver))
+                found |= self._result([*receiver, *given])
                 return
             if self._tensors is not None and self._tensors.is_layer(call.func):
                 return
@@ -212,10 +221,9 @@ class SourceCollector:
             elif what not in (_PLAIN, FOLLOWED):
                 self._callee(call, bool(arguments), found)
 
-    def _method(self, call: ast.Call, name: str, arguments: set[str], found: set[str]) -> bool:
+    def _method(self, func: ast.Attribute, given: list[ast.expr], arguments: frozenset[str], found: set[str]) -> bool:
         """Add the sources of a method of a tensor; return whether it is known as one."""
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        assert isinstance(call.func, ast.Attribute)
+        name = func.attr
         if name in _methods_with_result("OnCPU") or (name == "to" and _names_cpu(given)):
             found.add(CREATED)
         elif name in _methods_on_host():
@@ -224,7 +232,7 @@ class SourceCollector:
             found |= arguments
         elif name not in _NUMBERS:
             return False
-        self.sources(call.func.value)
+        self.sources(func.value)
         return True
 
     def _creation(self, name: str) -> str:
@@ -234,18 +242,34 @@ class SourceCollector:
         return self._known[name]
 
     def _callee(self, call: ast.Call, has_arguments: bool, found: set[str]) -> None:
-        inner = self.sources(call.func)
+        inner: Set[str] = self.sources(call.func)
         if isinstance(call.func, ast.Call):
             inner = called(inner)
-            self.used |= built_here(inner) if has_arguments else set()
+            self.used |= built_here(inner) if has_arguments else _NOTHING
         elif isinstance(call.func, ast.Name):
             inner = {f"?{call.func.id}"}
-            self.used |= {f"^{call.func.id}"} if has_arguments else set()
+            self.used |= {f"^{call.func.id}"} if has_arguments else _NOTHING
             self.passed |= {f"^{each.id}" for each in call.args if isinstance(each, ast.Name)}
         elif isinstance(call.func, ast.Attribute) and has_arguments:
             self.used |= self.sources(call.func.value)
         passes = any(keyword.arg == "device" for keyword in call.keywords) and not _placed(call, self._optional)
         found |= {f"={each}" for each in inner} if passes else inner
+
+
+#: How the sources of a value of each kind are found; of others, those of its parts are.
+_ADDERS: dict[type[ast.AST], Callable[[SourceCollector, Any, set[str]], None]] = {
+    ast.Attribute: SourceCollector._attribute,
+    ast.BinOp: SourceCollector._operation,
+    ast.Call: SourceCollector._call,
+    ast.Constant: SourceCollector._nothing,
+    ast.DictComp: SourceCollector._dict_comprehension,
+    ast.GeneratorExp: SourceCollector._comprehension,
+    ast.IfExp: SourceCollector._conditional,
+    ast.JoinedStr: SourceCollector._nothing,
+    ast.ListComp: SourceCollector._comprehension,
+    ast.Name: SourceCollector._name,
+    ast.SetComp: SourceCollector._comprehension,
+}
 
 
 def called(sources: Iterable[str]) -> set[str]:

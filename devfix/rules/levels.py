@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from devfix.analysis.domain.objects import HeapObject, Module, module_at
+from devfix.analysis.domain.state import State
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Event, Finding, Severity
@@ -293,11 +294,19 @@ def _is_of_unknown_class(failing: DeviceMismatch) -> bool:
     What ``from_pretrained`` and its like return has weights.
     """
     state = failing.point.state
+    if state is None:
+        return False
     modules = [operand.module for operand in failing.cpu if operand.module is not None]
-    parts = [state.at(module.id) for module in modules if state is not None and state.has(module.id)]
-    return bool(parts) and all(map(_is_unknown, parts))
+    parts = [state.at(module.id) for module in modules if state.has(module.id)]
+    return bool(parts) and all(_is_unknown(state, part) for part in parts)
 
 
-def _is_unknown(part: HeapObject) -> bool:
-    """Return whether an object's class is outside the program, and no stub describes it."""
-    return part.cls is None and part.name.split(".")[-1][:1].isupper() and lookup(part.name) is None
+def _is_unknown(state: State, part: HeapObject) -> bool:
+    """Return whether an object's class is outside the program, and no stub describes it; or that of a part's owner."""
+    if part.cls is not None:
+        return False
+    if part.name.split(".")[-1][:1].isupper():
+        return lookup(part.name) is None
+    known = (owner.id for owner in part.parents) if isinstance(part, Module) else ()
+    owners = [state.at(key) for key in known if state.has(key)]
+    return any(part.name.startswith(f"{owner.name}.") and _is_unknown(state, owner) for owner in owners)

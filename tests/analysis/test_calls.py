@@ -560,3 +560,33 @@ def test_a_call_that_leaves_out_an_argument_ends_its_path(met, second):
 
     assert met(program.replace("ARGUMENT", ", 1")) == ["return self.layer(x)"]
     assert met(program.replace("ARGUMENT", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("decorator", "base", "argument", "places"),
+    [
+        pytest.param("", "object", "'cuda'", ["return x / self.scale"], id="given"),
+        pytest.param("", "object", "", [], id="left-out"),
+        pytest.param("", "nn.Module", "", [], id="of-a-module"),
+        pytest.param("@configurable", "object", "", ["return x / self.scale"], id="a-decorator-may-give-it"),
+        pytest.param("", "outside.Base", "", ["return x / self.scale"], id="a-metaclass-may-give-it"),
+    ],
+)
+def test_a_plain_class_without_the_arguments_of_its_constructor_ends_its_path(met, decorator, base, argument, places):
+    program = f"""
+        import outside
+        from outside import configurable
+
+        {decorator}
+        class Scale({base}):
+            def __init__(self, device):
+                super().__init__()
+                self.scale = torch.ones(3, device="cuda")
+
+            def apply(self, x):
+                return x / self.scale
+
+        Scale({argument}).apply(torch.ones(3))
+        """
+
+    assert met(program) == places

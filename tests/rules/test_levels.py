@@ -454,6 +454,7 @@ def test_each_row_is_about_a_rule_and_is_there_once(table):
     [
         pytest.param("outside.Scorer()", Severity.LATENT, id="class-of-another-package"),
         pytest.param("Holder()", Severity.LATENT, id="held-by-a-module"),
+        pytest.param("Stepper()", Severity.LATENT, id="method-of-one-that-a-module-holds"),
         pytest.param("nn.Sequential(outside.Scorer(), nn.Linear(4, 2))", Severity.ERROR, id="beside-known-weights"),
         pytest.param("outside.Model.from_pretrained('a')", Severity.ERROR, id="pretrained"),
         pytest.param("nn.Linear(4, 2)", Severity.ERROR, id="known-class"),
@@ -473,6 +474,11 @@ class Holder(nn.Module):
 
     def forward(self, x):
         return self.inner(x)
+
+
+class Stepper(Holder):
+    def forward(self, x):
+        return self.inner.step(x)
 
 
 model = {construct}

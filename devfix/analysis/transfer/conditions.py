@@ -26,14 +26,11 @@ from devfix.analysis.domain.values import (
     FIRST_ROUND,
     LATER_ROUND,
     NONE,
-    UNKNOWN,
-    UNKNOWN_DEVICE,
     UNNAMED,
     Bound,
     Builtin,
     ClassValue,
     Const,
-    Device,
     DeviceValue,
     External,
     Function,
@@ -51,6 +48,7 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.transfer.device_arguments import device_by_symbol
+from devfix.analysis.transfer.type_names import have_equal_types
 from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator, asks_for_tpu
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
@@ -196,7 +194,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if equal is None and counts_accelerators(left) and right_value == Const(0):
             equal = interp.scenario.no_accelerator
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
-            equal = False if _have_other_types(interp, left, right) else implied(interp, test)
+            same = have_equal_types(interp, left, right)
+            equal = implied(interp, test) if same is None else same
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
         if equal is None and right_value == NONE and _is_configured_device(interp, left_value):
@@ -259,17 +258,6 @@ def _chosen(interp: Interpreter, option: Value, value: object) -> bool | None:
         return (value == "cpu") is interp.scenario.no_accelerator
     holds = truth_of(interp, option) if isinstance(value, bool) else None
     return None if holds is None else holds is value
-
-
-def _have_other_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool:
-    """Return whether ``x.type() == y.type()`` compares tensors on different devices, which the types name."""
-    devices: list[list[Device]] = []
-    for side in (left, right):
-        if not isinstance(side, ast.Call) or not isinstance(side.func, ast.Attribute) or side.func.attr != "type":
-            return False
-        value = interp.evaluate(side.func.value) if not side.args and not side.keywords else UNKNOWN
-        devices.append([each.device if isinstance(each, Tensor) else UNKNOWN_DEVICE for each in alternatives(value)])
-    return all(one.differs(other) for one in devices[0] for other in devices[1])
 
 
 def _is_rank(node: ast.expr, value: Value) -> bool:

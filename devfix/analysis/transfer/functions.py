@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from devfix.analysis import random_branches
+from devfix.analysis.domain.classes import mro
 from devfix.analysis.domain.device_parsing import names_device
 from devfix.analysis.domain.location import Activation, ProgramPoint
 from devfix.analysis.domain.objects import Container, Mapping, Opaque, module_at, object_at
@@ -15,6 +16,7 @@ from devfix.analysis.domain.state import State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
+    ClassValue,
     Const,
     DeviceValue,
     External,
@@ -36,6 +38,7 @@ from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
 from devfix.analysis.transfer.summaries import Summary, pointers_in
 from devfix.models.flags import asks_for_accelerator
+from devfix.models.index import lookup
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk
 
@@ -180,7 +183,7 @@ def _follow(
 ) -> Value:
     if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
         return UNKNOWN
-    is_written_out = interp.direct_call is node and _is_written_out(function, args, keywords, node)
+    is_written_out = interp.direct_call is node and _is_written_out(interp, function, args, keywords, node)
     if is_written_out and not takes(function, len(args), keywords):
         raise Unreachable  # a TypeError
     interp.visited.add(function.node)
@@ -257,16 +260,36 @@ def takes(function: Function, count: int, keywords: dict[str, Value]) -> bool:
     )
 
 
-def _is_written_out(function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call) -> bool:
+def _is_written_out(
+    interp: Interpreter, function: Function, args: list[Value], keywords: dict[str, Value], node: ast.Call
+) -> bool:
     """Return whether a function gets what a call has, as it is written: nothing is unpacked, or in between.
 
-    A call without any arguments may get them from a library for command lines.
+    A call without any arguments may get them from a library for command lines; that of a plain class does not.
     """
     if getattr(function.node, "decorator_list", None) or (function.owner is not None and function.owner.node.keywords):
         return False  # a metaclass may pass more
     is_bound = function.owner is not None and function.kind != "static"
     is_plain = "**" not in keywords and not any(isinstance(each, ast.Starred) for each in node.args)
-    return is_plain and bool(node.args or node.keywords) and len(node.args) == len(args) - is_bound
+    has_arguments = bool(node.args or node.keywords) or _is_of_plain_class(interp, function, args)
+    return is_plain and has_arguments and len(node.args) == len(args) - is_bound
+
+
+def _is_of_plain_class(interp: Interpreter, function: Function, args: list[Value]) -> bool:
+    """Return whether a function is the constructor of a class that nothing decorates, nor any of its bases.
+
+    A base of which nothing is known may have a metaclass.
+    """
+    instance = interp.heap_object(args[0]) if args and isinstance(args[0], Pointer) else None
+    if instance is None or instance.cls is None or getattr(function.node, "name", "") != "__init__":
+        return False
+    return all(map(_is_plain_class, mro(instance.cls)))
+
+
+def _is_plain_class(cls: Value) -> bool:
+    if isinstance(cls, ClassValue):
+        return not cls.node.decorator_list
+    return isinstance(cls, External) and (cls.name.startswith("builtins.") or lookup(cls.name) is not None)
 
 
 def _tells_devices(interp: Interpreter, arguments: Sequence[Value], depth: int = 0) -> bool:

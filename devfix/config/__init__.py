@@ -58,12 +58,12 @@ class Settings:
     """The settings of one run; hashable, because they are part of the cache key.
 
     ``select`` and ``ignore`` hold codes and code prefixes (``DEV101``, ``DEV1``); an empty ``select`` means all.
-    ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``; ``None`` means ``error``.  With
-    ``assumes_callers``, errors are reported that are latent only because no program calls the function.  ``device`` is
-    the device expression to prefer if the program has none.  ``plugins`` are imported modules under ``root`` that
-    define rules.  ``models`` are folders of stubs under ``root``.  ``exclude`` and the globs of ``per_file_ignores``
-    are gitignore patterns relative to ``root``.  ``targets`` are those of
-    ``devfix port``.
+    ``severity`` is a threshold: ``latent`` includes ``error`` and ``latent``; ``None`` means ``error``.  No
+    configuration sets ``starts_no_program``, which says that none of the checked files starts one, nor
+    ``includes_doubtful``, with which findings of kinds that are mostly false are reported.  ``device`` is the device
+    expression to prefer if the program has none.  ``plugins`` are imported modules under ``root`` that define rules.
+    ``models`` are folders of stubs under ``root``.  ``exclude`` and the globs of ``per_file_ignores`` are gitignore
+    patterns relative to ``root``.  ``targets`` are those of ``devfix port``.
     """
 
     select: tuple[str, ...] = ()
@@ -71,7 +71,8 @@ class Settings:
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
     exclude: tuple[str, ...] = ()
     severity: Severity | None = None
-    assumes_callers: bool = False
+    starts_no_program: bool = False
+    includes_doubtful: bool = False
     device: str | None = None
     unsafe_fixes: bool = False
     plugins: tuple[str, ...] = ()
@@ -91,6 +92,11 @@ class Settings:
     def asks_for(self, code: str) -> bool:
         """Return whether a rule is selected by its own code or its family; ``all`` does not count."""
         return any(code.startswith(prefix) and not prefix.isalpha() for prefix in self.select)
+
+    @property
+    def assumes_callers(self) -> bool:
+        """Return whether errors are reported that are latent only because no program calls the function."""
+        return self.starts_no_program and self.severity is None
 
     def reports(self, severity: Severity) -> bool:
         """Return whether findings of this severity are reported."""

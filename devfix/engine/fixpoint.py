@@ -136,8 +136,8 @@ def _resolve(
     kept = [file for file in files if not (file.path in comments and comments[file.path].skip_file)]
     space = Workspace(kept, settings, None if scope is None else scope.texts)
     entries = [file.path for file in kept if can_matter(file.raw)]
-    if settings.severity is None and not starts_any_program(space, entries):
-        settings = space.settings = replace(settings, assumes_callers=True)
+    if not starts_any_program(space, entries):
+        settings = space.settings = replace(settings, starts_no_program=True)
     repeated = cache if isinstance(cache, MemoryCache) else None
     with Workers(space, jobs, repeated, progress) as workers:
         scans = scan_all(space, entries, workers, cache)

@@ -315,7 +315,7 @@ def _findings(
         detected = list(_detected(rule, observations))
         assumes_callers = settings.assumes_callers and observations.is_library
         errors = {identity(each) for each in detected if each.severity is Severity.ERROR and assumes_callers}
-        for finding in levelled(detected, observations):
+        for finding, is_doubtful in levelled(detected, observations, not settings.starts_no_program):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:
@@ -324,12 +324,14 @@ def _findings(
                 continue
             same = space.original(held_to_cells(finding, space.cells, space.text))
             wanted = settings.reports(finding.severity) or not rule.default or identity(finding) in errors
+            is_left_out = is_doubtful and not settings.includes_doubtful
+            had_other_path = (*scan.key, *identity(same)) in space.errors  # which an edit has closed
             if identity(same) in shown:
                 continue
-            if wanted or (*scan.key, *identity(same)) in space.errors:  # an edit has left another path to it
+            if had_other_path or (wanted and not is_left_out):
                 shown.add(identity(same))
                 yield same, True
-            elif finding.severity is Severity.LATENT and settings.severity is None:
+            elif finding.severity is Severity.LATENT and settings.severity is None and not is_left_out:
                 yield same, False
 
 

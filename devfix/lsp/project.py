@@ -137,9 +137,9 @@ class Project:
     def _assume_callers(self) -> None:
         """Report, as ``devfix check`` does, what any caller meets if no file of the project starts a program."""
         paths = [path for path, file in self.space.given.items() if can_matter(file.raw)]
-        assumes = self.settings.severity is None and not starts_any_program(self.space, paths)
-        if assumes != self.space.settings.assumes_callers:
-            self.space.settings = replace(self.settings, assumes_callers=assumes)
+        starts_none = not starts_any_program(self.space, paths)
+        if starts_none != self.space.settings.starts_no_program:
+            self.space.settings = replace(self.settings, starts_no_program=starts_none)
             self.stale.update(self.scans)
 
     def _from_disk(self, path: str) -> None:

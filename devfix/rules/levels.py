@@ -2,11 +2,15 @@
 
 No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``LIBRARIES``
 says for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are
-true: a caller with an accelerator fails, or trains incorrectly, by a documented call.
+true: a caller with an accelerator fails, or trains incorrectly, by a documented call.  ``UNCALLED`` says it of code
+that no program calls in a repository of programs, whose authors are mostly its only callers.
 
 In programs, most findings are true where one function shows all of it; what rests on more often overlooks something:
 a path that cannot be taken, a value that is no tensor, a move on a way through many files.  ``PROGRAMS`` says how many
 were read.  ``docs/development/accuracy.md`` says how all of them were measured.
+
+A finding is an error where at least 90 % of its kind are true, latent where at least 60 % are, and otherwise doubtful:
+it is reported only to explain a failure that has happened.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ from devfix.models.index import lookup
 from devfix.syntax.bindings import parameters, source_names
 from devfix.syntax.tree import text_of
 
-__all__ = ["LIBRARIES", "PROGRAMS", "Basis", "Row", "level_of", "levelled"]
+__all__ = ["LIBRARIES", "PROGRAMS", "UNCALLED", "Basis", "Row", "level_of", "levelled"]
 
 _ERROR, _LATENT = 0.9, 0.6  # the least precision of each level
 _FEWEST = 5  # findings that must have been judged before a row counts
@@ -77,46 +81,63 @@ LIBRARIES = (
     Row("DEV601", Basis.EVERY_PATH, 5, 7),
 )
 
-#: Rules whose errors in programs are latent with a weak basis; a run can confirm them.  On one of several paths, DEV202
-#: and DEV602 go with DEV101 and DEV102, whose evidence is the same: of the 24, one is true.  So does DEV201 with DEV202
-#: where the use is far away, and DEV101 with DEV102 where a method of an unknown class gets the value.
+#: Where none of these holds, one of ``LIBRARIES`` does.
+UNCALLED = (
+    Row("DEV102", Basis.EVERY_PATH, 14, 32),
+    Row("DEV202", Basis.EVERY_PATH, 0, 5),
+    Row("DEV204", Basis.EVERY_PATH, 1, 8),
+    Row("DEV601", Basis.EVERY_PATH, 0, 9),
+)
+
+#: Rules whose errors in programs are latent, or doubtful, with a weak basis; a run can confirm them.  On one of several
+#: paths, DEV202 and DEV602 go with DEV101 and DEV102, whose evidence is the same: of the 41, four are true.  So does
+#: DEV201 with DEV202 where the use is far away, and DEV101 with DEV102 where a method of an unknown class gets the
+#: value.  Of DEV102 with a use that is far away, the latest rounds alone are counted: of the 50 before, 19 were true.
 PROGRAMS = (
     Row("DEV100", Basis.FAR, 0, 46),
     Row("DEV101", Basis.FAR, 1, 6),
-    Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 12),
-    Row("DEV101", Basis.PASSED_ON, 0, 7),
-    Row("DEV101", Basis.SOME_PATH, 1, 13),
+    Row("DEV101", Basis.MAYBE_NO_TENSOR, 0, 13),
+    Row("DEV101", Basis.PASSED_ON, 1, 10),
+    Row("DEV101", Basis.SOME_PATH, 3, 22),
     Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
-    Row("DEV102", Basis.FAR, 19, 50),
-    Row("DEV102", Basis.SOME_PATH, 0, 7),
+    Row("DEV102", Basis.FAR, 4, 5),
+    Row("DEV102", Basis.SOME_PATH, 1, 14),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV201", Basis.FAR, 0, 1),
     Row("DEV202", Basis.FAR, 12, 16),
-    Row("DEV202", Basis.SOME_PATH, 0, 3),
+    Row("DEV202", Basis.SOME_PATH, 0, 4),
     Row("DEV203", Basis.FAR, 0, 8),
     Row("DEV204", Basis.BOTH_MAY_BE_ON_CPU, 0, 6),
-    Row("DEV204", Basis.FAR, 3, 35),
-    Row("DEV204", Basis.UNKNOWN_CLASS, 0, 8),
-    Row("DEV302", Basis.FAR, 0, 4),
-    Row("DEV401", Basis.FAR, 3, 17),
+    Row("DEV204", Basis.FAR, 3, 39),
+    Row("DEV204", Basis.UNKNOWN_CLASS, 0, 9),
+    Row("DEV302", Basis.FAR, 0, 5),
+    Row("DEV401", Basis.FAR, 5, 20),
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
     Row("DEV502", Basis.FAR, 1, 3),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
-    Row("DEV601", Basis.ARGUMENT, 0, 16),
+    Row("DEV601", Basis.ARGUMENT, 1, 17),
     Row("DEV602", Basis.SOME_PATH, 0, 1),
 )
 
-_rows = {(row.code, row.basis): row for row in LIBRARIES}
-_rows_of_programs = {(row.code, row.basis): row for row in PROGRAMS}
+_Rows = Mapping[tuple[str, Basis], Row]
 
 
-def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
+def _by_kind(rows: Sequence[Row]) -> dict[tuple[str, Basis], Row]:
+    return {(row.code, row.basis): row for row in rows}
+
+
+_rows = _by_kind(LIBRARIES)
+_rows_of_uncalled = {**_rows, **_by_kind(UNCALLED)}
+_rows_of_programs = _by_kind(PROGRAMS)
+
+
+def level_of(code: str, basis: Basis, otherwise: Severity, beside_programs: bool = False) -> Severity | None:
     """Return the level of a rule's findings in libraries with a basis; ``None`` if most of them are false.
 
     ``otherwise`` is the level where too few were judged; such a finding is at most latent, because it rests on what
-    callers are assumed to pass.
+    callers are assumed to pass.  ``beside_programs``, the code is that of a repository of programs.
     """
-    row = _row(_rows, code, basis)
+    row = _row(_rows_of_uncalled if beside_programs else _rows, code, basis)
     if row is None or row.judged < _FEWEST:
         return Severity.LATENT if otherwise is Severity.ERROR else otherwise
     if row.precision >= _ERROR:
@@ -124,30 +145,30 @@ def level_of(code: str, basis: Basis, otherwise: Severity) -> Severity | None:
     return Severity.LATENT if row.precision >= _LATENT else None
 
 
-def _row(rows: Mapping[tuple[str, Basis], Row], code: str, basis: Basis) -> Row | None:
+def _row(rows: _Rows, code: str, basis: Basis) -> Row | None:
     """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
     known = rows.get((code, basis))
     return rows.get((code, Basis.SOME_PATH)) if known is None and basis is Basis.BOTH_MAY_BE_ON_CPU else known
 
 
-def levelled(findings: Sequence[Finding], observations: Observations) -> list[Finding]:
-    """Return one rule's findings with their measured levels, without those of a library that are mostly false."""
-    if not findings:
-        return []
-    bases = _bases(observations)
-    found = []
+def levelled(
+    findings: Sequence[Finding], observations: Observations, beside_programs: bool = False
+) -> Iterator[tuple[Finding, bool]]:
+    """Yield one rule's findings with their measured levels, and whether each is doubtful, which is latent at most.
+
+    ``beside_programs``, some of the checked files start programs.
+    """
+    bases = _bases(observations) if findings else {}
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
-        known = [bases[place] for place in steps if place in bases]
-        if observations.is_library:
-            level = level_of(finding.code, min(known, key=_ORDER), finding.severity) if known else finding.severity
-        else:
-            rests_on = [min(known, key=_ORDER)] if known else []
-            rests_on += [Basis.FAR] if _is_far(observations, finding) else []
-            level = _level_in_program(finding.code, rests_on, finding.severity)
-        if level is not None:
-            found.append(replace(finding, severity=level))
-    return found
+        known = [min(found, key=_ORDER)] if (found := [bases[step] for step in steps if step in bases]) else []
+        level: Severity | None = finding.severity
+        if not observations.is_library:
+            known += [Basis.FAR] if _is_far(observations, finding) else []
+            level = _level_in_program(finding.code, known, finding.severity)
+        elif known:
+            level = level_of(finding.code, known[0], finding.severity, beside_programs)
+        yield replace(finding, severity=level or Severity.LATENT), level is None
 
 
 def _is_far(observations: Observations, finding: Finding) -> bool:
@@ -172,9 +193,12 @@ def _paths_to_uses(finding: Finding) -> Iterator[tuple[list[Event], list[Event]]
         yield causes, [*path, finding.events[-1]]
 
 
-def _level_in_program(code: str, rests_on: Sequence[Basis], otherwise: Severity) -> Severity:
-    rows = [_row(_rows_of_programs, code, basis) for basis in rests_on]
-    is_weak = any(row is not None and row.precision < _ERROR for row in rows)
+def _level_in_program(code: str, rests_on: Sequence[Basis], otherwise: Severity) -> Severity | None:
+    """Return the level of a rule's findings in programs with these bases; ``None`` if most of them are false."""
+    rows = [row for row in (_row(_rows_of_programs, code, basis) for basis in rests_on) if row is not None]
+    if any(row.judged >= _FEWEST and row.precision < _LATENT for row in rows):
+        return None
+    is_weak = any(row.precision < _ERROR for row in rows)
     return Severity.LATENT if is_weak and otherwise is Severity.ERROR else otherwise
 
 

@@ -8,6 +8,8 @@ from devfix.config import Settings
 from devfix.engine import fixpoint
 from devfix.engine.cache import MemoryCache
 from devfix.model import Severity
+from devfix.rules import levels
+from devfix.rules.levels import Basis, Row
 from devfix.sources import decode
 
 LIBRARY = """
@@ -63,11 +65,10 @@ def test_a_script_that_builds_or_tests_a_library_is_no_program(check, name):
 
 
 UNSURE = """
-import sys
 import torch
 
 x = torch.ones(2)
-if sys.argv[1:]:
+if torch.cuda.is_available():
     x = x.cuda()
 print(torch.ones(2).cuda() @ x)
 """
@@ -79,8 +80,8 @@ print(torch.ones(2).cuda() @ x)
         pytest.param(UNSURE, {}, 1, id="one"),
         pytest.param(UNSURE, {"severity": Severity.LATENT}, 0, id="shown"),
         pytest.param(UNSURE, {"severity": Severity.ERROR}, 0, id="not-asked-for"),
-        pytest.param(UNSURE, {"ignore": ("DEV102",)}, 0, id="ignored"),
-        pytest.param(UNSURE.replace("ones(2)\nif", "ones(2)  # noqa: DEV102\nif"), {}, 0, id="suppressed"),
+        pytest.param(UNSURE, {"ignore": ("DEV501",)}, 0, id="ignored"),
+        pytest.param(UNSURE.replace("@ x)", "@ x)  # noqa: DEV501"), {}, 0, id="suppressed"),
         pytest.param(PROGRAM, {}, 0, id="none"),
     ],
 )
@@ -93,16 +94,45 @@ def test_latent_findings_of_a_program_are_counted(tmp_path, monkeypatch, text, s
     assert [(outcome.hidden, outcome.notes) for outcome in told] == [(number, ())] * 2
 
 
+DOUBTFUL = """
+import sys
+import torch
+
+x = torch.ones(2)
+if sys.argv[1:]:
+    x = x.cuda()
+print(torch.ones(2).cuda() @ x)
+"""
+
+
 def test_what_another_program_shows_is_not_counted(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    row = Row("DEV102", Basis.SOME_PATH, 7, 10)
+    monkeypatch.setattr(levels, "_rows_of_programs", {(row.code, row.basis): row})
     (tmp_path / "made.py").write_text("import torch\n\nx = torch.ones(2)\n")
     files = {
         "made.py": (tmp_path / "made.py").read_text(),
         "sure.py": "import torch\nfrom made import x\n\nprint(torch.ones(2).cuda() @ x)\n",
-        "unsure.py": UNSURE.replace("x = torch.ones(2)\nif", "from made import x\n\nif"),
+        "unsure.py": DOUBTFUL.replace("x = torch.ones(2)\nif", "from made import x\n\nif"),
     }
 
     outcome = outcome_of(files)
 
     assert [each.finding.severity for each in outcome.resolutions] == [Severity.ERROR]
     assert outcome.hidden == 0
+    assert outcome_of({name: files[name] for name in ("made.py", "unsure.py")}).hidden == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "code"),
+    [
+        pytest.param({"train.py": DOUBTFUL}, "DEV102", id="on-one-of-several-paths"),
+        pytest.param({"lib.py": LIBRARY, "train.py": PROGRAM}, "DEV102", id="uncalled-beside-a-program"),
+    ],
+)
+def test_what_is_mostly_false_is_shown_only_where_it_is_asked_for(check, files, code):
+    asked_for = check(files, severity=Severity.LATENT, includes_doubtful=True)
+
+    assert (code, Severity.LATENT) in asked_for
+    assert code not in [code for code, _ in check(files, severity=Severity.LATENT)]
+    assert "DEV100" not in [code for code, _ in check(files, severity=Severity.LATENT)]

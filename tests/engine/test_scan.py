@@ -56,7 +56,7 @@ def test_a_rule_that_is_ignored_finds_nothing_and_what_goes_wrong_is_still_known
 def test_the_functions_of_a_library_are_those_of_any_caller(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x + torch.ones(2)\n"
-    space = Workspace([decode("lib.py", text.encode())], Settings(root=".", assumes_callers=True))
+    space = Workspace([decode("lib.py", text.encode())], Settings(root=".", starts_no_program=True))
 
     assert scan_program(space, "lib.py").findings == []
     assert [found.code for found in scan_library(space, "lib.py").findings] == ["DEV102"]
@@ -69,7 +69,7 @@ def test_a_module_that_computes_on_import_is_a_library_in_a_package(tmp_path, mo
     for name in names:
         (tmp_path / name).touch()
     text = "import torch\n\nprint(torch.ones(2) + 1)\n\n\ndef f(x: torch.Tensor):\n    return x + torch.ones(2)\n"
-    space = Workspace([decode("lib.py", text.encode())], Settings(root=".", assumes_callers=True))
+    space = Workspace([decode("lib.py", text.encode())], Settings(root=".", starts_no_program=True))
 
     assert [found.code for found in scan_library(space, "lib.py").findings] == codes
 

@@ -9,7 +9,7 @@ from devfix.engine.scan import scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Severity
 from devfix.rules import levels
-from devfix.rules.levels import LIBRARIES, PROGRAMS, Basis, Row, level_of
+from devfix.rules.levels import LIBRARIES, PROGRAMS, UNCALLED, Basis, Row, level_of
 from devfix.rules.registry import all_rules
 from devfix.sources import decode
 
@@ -24,8 +24,8 @@ def measured(monkeypatch, true, judged, basis=Basis.EVERY_PATH):
 def severities(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def scan(text, code="DEV102"):
-        settings = Settings(root=".", severity=Severity.LATENT)
+    def scan(text, code="DEV102", beside_programs=False):
+        settings = Settings(root=".", severity=Severity.LATENT, starts_no_program=not beside_programs)
         found = scan_library(Workspace([decode("lib.py", text.encode())], settings), "lib.py").findings
         return [finding.severity for finding in found if finding.code == code]
 
@@ -36,8 +36,8 @@ def severities(tmp_path, monkeypatch):
 def findings_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def scan(text):
-        settings = Settings(root=".", severity=Severity.LATENT)
+    def scan(text, with_doubtful=True):
+        settings = Settings(root=".", severity=Severity.LATENT, includes_doubtful=with_doubtful)
         return scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
 
     return scan
@@ -270,7 +270,8 @@ def project(folder, monkeypatch, files):
     for path, text in files.items():
         (folder / path).write_text(text)
     sources = [decode(path, text.encode()) for path, text in files.items()]
-    scan = scan_program(Workspace(sources, Settings(root=".", severity=Severity.LATENT)), "train.py")
+    settings = Settings(root=".", severity=Severity.LATENT, includes_doubtful=True)
+    scan = scan_program(Workspace(sources, settings), "train.py")
     return [(finding.code, finding.severity) for finding in scan.findings]
 
 
@@ -435,6 +436,12 @@ convert(torch.ones(2, 3).cuda())
     assert project(tmp_path, monkeypatch, {"train.py": program}) == [("DEV601", level)]
 
 
+@pytest.mark.parametrize("code", [SURE, SURE.replace("x: torch.Tensor", "x: torch.Tensor, y=None")])
+def test_of_code_that_no_program_calls_most_is_said_in_libraries_only(severities, code):
+    assert severities(code) == [Severity.LATENT]
+    assert severities(code, beside_programs=True) == []
+
+
 @pytest.mark.parametrize(("read", "found"), [("np.asarray(x)", []), ("x.numpy()", [Severity.LATENT])])
 def test_libraries_convert_what_is_mostly_an_array(severities, read, found):
     text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor):\n    return {read}\n"
@@ -442,7 +449,7 @@ def test_libraries_convert_what_is_mostly_an_array(severities, read, found):
     assert severities(text, "DEV601") == found
 
 
-@pytest.mark.parametrize("table", [LIBRARIES, PROGRAMS], ids=["libraries", "programs"])
+@pytest.mark.parametrize("table", [LIBRARIES, UNCALLED, PROGRAMS], ids=["libraries", "uncalled", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}
     assert len({(row.code, row.basis) for row in table}) == len(table)

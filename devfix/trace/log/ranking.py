@@ -153,7 +153,7 @@ def _run(names: Sequence[str], without: Sequence[Finding] | None = None) -> Outc
     from devfix.rules.trust import leave_out
 
     settings = config.load(names, {rule.code: rule.name for rule in all_rules()}, local=leave_out)
-    settings = replace(settings, severity=Severity.LATENT, unsafe_fixes=True)
+    settings = replace(settings, severity=Severity.LATENT, includes_doubtful=True, unsafe_fixes=True)
     files, _ = sources.load(names, settings.exclude, settings.root)
     if without is None:
         return fixpoint.check(files, settings)

@@ -78,6 +78,7 @@ from devfix.fixes.devices.earlier_failures import comes_first, unnamed_failures
 from devfix.fixes.event_path import event_path
 from devfix.model import Applicability, Edit, Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import outline
 
 __all__ = ["RULE"]
 
@@ -153,7 +154,7 @@ def _finding(observations: Observations, conflict: DeviceConflict) -> Finding:
     fixes = [] if asked else _fixes(observations, conflict)
     tree, place = conflict.place
     code = ast.unparse(place)
-    code = code if len(code) <= 40 else f"{ast.unparse(conflict.call.func)[-30:]}(...)"
+    code = code if len(code) <= 40 else outline(conflict.call)
     described = (
         "the CPU, but the value is used with tensors on the accelerator"
         if conflict.device == CPU

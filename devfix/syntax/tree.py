@@ -22,6 +22,7 @@ __all__ = [
     "implicit_call",
     "leaf_conditions",
     "names_in",
+    "outline",
     "position",
     "text_of",
     "walk",
@@ -289,6 +290,18 @@ def text_of(node: ast.AST) -> str:
     if isinstance(node, ast.Attribute) and isinstance(node.value, (ast.Name, ast.Attribute)):
         return f"{text_of(node.value)}.{node.attr}"
     return ast.unparse(node)
+
+
+def outline(node: ast.expr) -> str:
+    """Return the source of an expression without what its calls and subscripts get: ``torch.zeros(...).to(...)``."""
+    match node:
+        case ast.Call(func=func, args=args, keywords=keywords):
+            return f"{outline(func)}({'...' if args or keywords else ''})"
+        case ast.Attribute(value=value, attr=name):
+            return f"{outline(value)}.{name}"
+        case ast.Subscript(value=value):
+            return f"{outline(value)}[...]"
+    return text_of(node)
 
 
 def argument_texts(node: ast.Call) -> tuple[list[str], dict[str, str]]:

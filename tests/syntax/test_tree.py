@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from devfix.model import Span
-from devfix.syntax.tree import SourceTree, children, leaf_conditions, names_in, walk
+from devfix.syntax.tree import SourceTree, children, leaf_conditions, names_in, outline, walk
 
 
 def named(tree: SourceTree, name: str) -> ast.AST:
@@ -128,3 +128,16 @@ def test_warnings_about_the_text_are_left_to_its_owner(text):
         assert SourceTree("a.py", text).tree.body
 
     assert given == []
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("torch.zeros((x.shape[0], 1)).to(device)", "torch.zeros(...).to(...)"),
+        ("self.parts[0].weight.cuda()", "self.parts[...].weight.cuda()"),
+        ("build(a=1)", "build(...)"),
+        ("x + y", "x + y"),
+    ],
+)
+def test_an_outline_leaves_out_what_calls_get(text, short):
+    assert outline(ast.parse(text, mode="eval").body) == short

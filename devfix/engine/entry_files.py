@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from devfix.engine.workspace import Workspace
     from devfix.syntax.tree import SourceTree
 
-__all__ = ["entry_check", "is_library", "starts_any_program"]
+__all__ = ["entry_check", "is_library", "is_packaged", "starts_any_program"]
 
 _BUILDS = re.compile(
     r"(?:^|/)(?:setup|noxfile|conftest|conf|test_\w+|\w+_test|versioneer)\.py$|(?:^|/)(?:tests?|docs?)/"
@@ -71,3 +71,17 @@ def is_library(
     is_program, found = entry_check(space, path, tree, read)
     merge_lookups(lookups, found)
     return not is_program
+
+
+def is_packaged(space: Workspace, path: str, lookups: Lookups) -> bool:
+    """Return whether a file is in a package that others can import from the root of its project, or from ``src/``.
+
+    What was looked for is added to ``lookups``.
+    """
+    program = Program(space.text, space.root(path))
+    root, folder = os.path.abspath(space.root(path)), os.path.dirname(os.path.abspath(path))
+    outermost = ""
+    while folder != os.path.dirname(folder) and program.has(folder, "__init__.py"):
+        outermost, folder = folder, os.path.dirname(folder)
+    merge_lookups(lookups, program.lookups)
+    return outermost not in ("", root) and folder in (root, os.path.join(root, "src"))

@@ -18,7 +18,7 @@ from devfix.analysis.frame_stack import with_room
 from devfix.analysis.program import Lookups, Program, merge_lookups
 from devfix.analysis.torch.releases import named_release
 from devfix.engine.dependencies import Dependencies, dependencies
-from devfix.engine.entry_files import entry_check, is_library
+from devfix.engine.entry_files import entry_check, is_library, is_packaged
 from devfix.engine.failures import Failure
 from devfix.engine.moved_numbers import SUBSCRIPTION as MOVED_NUMBERS
 from devfix.engine.moved_numbers import MovedNumber
@@ -83,6 +83,7 @@ class Scan:
     partly: bool = False
     dependencies: Dependencies = field(default_factory=dependencies)
     is_program: bool = False
+    is_packaged: bool = False  # in a package that others can import
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
@@ -172,6 +173,8 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
             return scan  # it can only name a device
         elif not is_library(space, path, tree, seen.lookups, read, {line for _, line in left_out}):
             return scan
+        else:
+            scan.is_packaged = is_packaged(space, path, seen.lookups)
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):
             with_room(lambda: _analyse(space, scan, seen, read, left_out, watch))
@@ -311,11 +314,12 @@ def _findings(
     shown: set[Identity] = set()
     told: set[tuple[str, int]] = set()
     settings = space.settings
+    beside_programs = not (settings.starts_no_program or scan.is_packaged)
     for rule in sorted(rules, key=lambda rule: rule.fallback):
         detected = list(_detected(rule, observations))
         assumes_callers = settings.assumes_callers and observations.is_library
         errors = {identity(each) for each in detected if each.severity is Severity.ERROR and assumes_callers}
-        for finding, is_doubtful in levelled(detected, observations, not settings.starts_no_program):
+        for finding, is_doubtful in levelled(detected, observations, beside_programs):
             if rule.fallback and any(_place(event) in told for event in finding.events if event.kind == "created"):
                 continue  # another rule names the cause
             if not rule.fallback:

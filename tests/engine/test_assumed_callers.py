@@ -136,3 +136,20 @@ def test_what_is_mostly_false_is_shown_only_where_it_is_asked_for(check, files, 
     assert (code, Severity.LATENT) in asked_for
     assert code not in [code for code, _ in check(files, severity=Severity.LATENT)]
     assert "DEV100" not in [code for code, _ in check(files, severity=Severity.LATENT)]
+
+
+@pytest.mark.parametrize(
+    ("folder", "found"),
+    [
+        pytest.param("lib", [("DEV102", Severity.LATENT)], id="package"),
+        pytest.param("src/lib", [("DEV102", Severity.LATENT)], id="package-in-src"),
+        pytest.param("old/lib", [], id="copy-of-a-package"),
+    ],
+)
+def test_others_call_what_is_in_a_package(check, tmp_path, folder, found):
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "__init__.py").write_text("")
+    (tmp_path / folder / "ops.py").write_text(LIBRARY)
+    told = check({f"{folder}/ops.py": LIBRARY, "train.py": PROGRAM}, severity=Severity.LATENT)
+
+    assert [(code, level) for code, level in told if code != "DEV301"] == found

@@ -18,6 +18,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     Unknown,
     Value,
+    alternatives,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.torch.module_objects import ModuleObject
@@ -60,7 +61,8 @@ class OpaqueObject(Opaque):
     ) -> Value:
         """Call a method: a move, one that only modules have, or any other."""
         if name in ("to", *MOVE_METHODS):
-            if any(module_at(interp, value) is not None for value in self.fields.values()):
+            kept = (option for value in self.fields.values() for option in alternatives(value))
+            if any(module_at(interp, option) is not None for option in kept):
                 module = self._become_module(interp, pointer)  # it moves what it got
                 return module.method(interp, pointer, name, args, keywords, node)
             return _move(interp, pointer, name, args, keywords, node)

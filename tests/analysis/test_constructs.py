@@ -36,7 +36,7 @@ NOT_FOLLOWED = {
 def findings_in(folder, text):
     path = folder / "train.py"
     path.write_text(text, encoding="utf-8")
-    settings = Settings(root=str(folder), severity=Severity.LATENT)
+    settings = Settings(root=str(folder), severity=Severity.LATENT, includes_doubtful=True)
     return fixpoint.check([SourceFile(str(path), text.encode(), text)], settings).resolutions
 
 

@@ -158,8 +158,9 @@ def test_the_device_of_a_value_that_nothing_is_known_of_is_no_accelerator(met, o
     name = owner.partition(".")[0]
     program = f"""
         import argparse
+        from outside import Meta
 
-        class Solver:
+        class Solver(metaclass=Meta):
             def __init__(self, {name if name != "self" else "args"}):
                 {"self.args = args" if name == "self" else "pass"}
                 self.table = torch.zeros(3, device={owner}.device)

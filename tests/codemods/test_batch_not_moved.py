@@ -73,7 +73,7 @@ for batch in DataLoader(Scenes()):
         print(torch.index_select(batch["mask"], 0, torch.arange(3).cuda()) + x)
 """
     source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
-    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, includes_doubtful=True, root=str(tmp_path)))
 
     assert [r.finding.severity for r in outcome.resolutions] == [level]
 
@@ -170,6 +170,6 @@ for x, y in DataLoader(dataset):
     path.write_text(program, encoding="utf-8")
     file = SourceFile(str(path), program.encode(), program)
 
-    settings = Settings(root=str(tmp_path), severity=Severity.LATENT)
+    settings = Settings(root=str(tmp_path), severity=Severity.LATENT, includes_doubtful=True)
 
     assert [each.finding.code for each in fixpoint.check([file], settings).resolutions] == found

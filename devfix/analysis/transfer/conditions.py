@@ -20,6 +20,7 @@ from devfix.analysis.accelerator_counts import (
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
+from devfix.analysis.domain.type_names import have_equal_types
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -48,7 +49,6 @@ from devfix.analysis.domain.values import (
     alternatives,
 )
 from devfix.analysis.transfer.device_arguments import device_by_symbol
-from devfix.analysis.transfer.type_names import have_equal_types
 from devfix.models.flags import MULTI_PROCESS_FLAGS, asks_for_accelerator, asks_for_tpu
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import text_of, walk

@@ -73,7 +73,9 @@ for batch in DataLoader(Scenes()):
         print(torch.index_select(batch["mask"], 0, torch.arange(3).cuda()) + x)
 """
     source = SourceFile(str(tmp_path / "train.py"), program.encode(), program)
-    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, includes_doubtful=True, root=str(tmp_path)))
+    outcome = fixpoint.check(
+        [source], Settings(select=(CODE,), severity=Severity.LATENT, includes_doubtful=True, root=str(tmp_path))
+    )
 
     assert [r.finding.severity for r in outcome.resolutions] == [level]
 

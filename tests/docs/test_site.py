@@ -143,7 +143,7 @@ def test_the_first_figure_of_the_accuracy_page_is_that_of_real_bugs():
 
     first = re.findall(r"\d+", page)[:5]
     assert len(rows) == 2
-    assert first == [str(n) for n in (bugs, found, 100 * found // bugs, repaired, 100 * repaired // bugs)]
+    assert first == [str(n) for n in (bugs, found, round(100 * found / bugs), repaired, round(100 * repaired / bugs))]
 
 
 def test_every_command_has_its_exit_codes():

@@ -208,10 +208,19 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
     if observations.multi_accelerator is not None:
         everything += observations.multi_accelerator.mismatches
     stores = {store.number: store for store in observations.attribute_stores.values() if observations.is_library}
+    arguments: list[HostAccess] = []
+    reading = set[ast.AST]()  # functions that read tensors on the host
     for failing in everything:
         place = failing.point.tree.path, failing.point.span.line
         basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(observations, failing)
         found[place] = min(found.get(place, Basis.GUESS), basis, key=_ORDER)
+        if isinstance(failing, HostAccess) and basis is Basis.EVERY_PATH:
+            reading.add(failing.point.call_frame.activation.node)
+        elif isinstance(failing, HostAccess) and all(tensor.is_certain for tensor in failing.tensors):
+            arguments.append(failing)
+    for argument in arguments:
+        if argument.point.call_frame.activation.node in reading and not observations.is_library:
+            found[argument.point.tree.path, argument.point.span.line] = Basis.EVERY_PATH  # it would fail there next
     for ignored in observations.of(IgnoredDevice):
         found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
     return found

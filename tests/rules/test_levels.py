@@ -449,6 +449,32 @@ def test_libraries_convert_what_is_mostly_an_array(severities, read, found):
     assert severities(text, "DEV601") == found
 
 
+@pytest.mark.parametrize(
+    ("read", "lines"),
+    [
+        pytest.param("kept = x.detach().numpy()", [6, 7], id="beside-a-read-of-a-tensor"),
+        pytest.param("kept = x.detach()", [], id="alone"),
+    ],
+)
+def test_a_function_of_numpy_gets_a_tensor_where_its_caller_passes_one_and_another_is_read(findings_in, read, lines):
+    text = f"""\
+import numpy as np
+import torch
+
+
+def pairs(x, mask):
+    {read}
+    return kept, np.where(mask == 1)
+
+
+x = torch.ones(3, device="cuda", requires_grad=True)
+pairs(x * 2, (x > 0).to("cuda"))
+"""
+    found = findings_in(text, with_doubtful=False)
+
+    assert [(each.code, each.span.line) for each in found] == [("DEV601", line) for line in lines]
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, UNCALLED, PROGRAMS], ids=["libraries", "uncalled", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

@@ -56,6 +56,7 @@ from collections.abc import Iterator
 
 from codemods.optimizers._mapped_state import mapped_state_finding
 from devfix.analysis import Observations
+from devfix.analysis.domain.device_parsing import moves_to_cpu
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.observations import OptimizerHazard
 from devfix.fixes.event_path import event_path
@@ -162,7 +163,7 @@ def _comes_back(late: ProgramPoint) -> bool:
         return False
     receiver = text_of(call.func.value)
     earlier = (node for node in walk(function) if isinstance(node, ast.Call) and node.lineno < call.lineno)
-    return any(text_of(each) in (f"{receiver}.cpu()", f"{receiver}.to('cpu')") for each in earlier)
+    return any(moves_to_cpu(each) and text_of(each.func).rpartition(".")[0] == receiver for each in earlier)
 
 
 def _earlier_move(observations: Observations, hazard: OptimizerHazard) -> Iterator[Fix]:

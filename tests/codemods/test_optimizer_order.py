@@ -194,6 +194,7 @@ agent.step()
         ("torch.save(self.net.state_dict(), 'x.pt')", True),
         ("torch.save(self.net.cpu().state_dict(), 'x.pt')", False),
         ("self.net.to('cpu')", False),
+        ("torch.save(self.net.to(torch.device('cpu')), 'x.pt')", False),
     ],
 )
 def test_a_module_that_comes_back_from_the_cpu_is_not_moved_ahead(repair, saved, fixed):

@@ -9,10 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from devfix.analysis.domain.device_parsing import parse_device
+from devfix.analysis.domain.device_parsing import moves_to_cpu, target_of_move
 from devfix.analysis.domain.records import dataclass
-from devfix.analysis.domain.values import CPU
-from devfix.syntax.tree import walk
+from devfix.syntax.tree import called_name, walk
 
 __all__ = ["InPlaceMove", "in_place_moves", "names_cpu", "offloading_methods"]
 
@@ -51,7 +50,7 @@ def in_place_moves(method: _Method) -> Iterator[InPlaceMove]:
             continue
         attribute = _first_attribute(func.value, receiver)
         if attribute is not None and (func.attr != "to" or node.value.args or node.value.keywords):
-            yield InPlaceMove(attribute, node.value, _goes_to_cpu(node.value, func.attr))
+            yield InPlaceMove(attribute, node.value, _goes_to_cpu(node.value))
 
 
 def offloading_methods(cls: ast.ClassDef) -> dict[str, _Method]:
@@ -78,19 +77,12 @@ def _first_attribute(node: ast.expr, receiver: str) -> str | None:
     return name if name and isinstance(node, ast.Name) and node.id == receiver else None
 
 
-def _goes_to_cpu(call: ast.Call, method: str) -> bool:
-    if method != "to":
-        return method == "cpu"
-    target = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
-    target = target or (call.args[0] if call.args else None)
-    if isinstance(target, ast.Call) and target.args:  # torch.device("cpu")
-        target = target.args[0]
-    match target:
-        case ast.Constant(value=str(text)):
-            return parse_device(text) == CPU
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return names_cpu(name)
-    return False
+def _goes_to_cpu(call: ast.Call) -> bool:
+    """Return whether a module is moved to the CPU, or where it waits: ``self.temp_device``."""
+    target = target_of_move(call) if called_name(call) == "to" else None
+    if isinstance(target, (ast.Name, ast.Attribute)):
+        return names_cpu(target.attr if isinstance(target, ast.Attribute) else target.id)
+    return moves_to_cpu(call)
 
 
 def _called_methods(method: _Method) -> set[str]:

@@ -1,10 +1,12 @@
-"""Device strings."""
+"""Device strings, and what calls say of devices by their text alone."""
 
 from __future__ import annotations
 
+import ast
+
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
 
-__all__ = ["UNKNOWN_INDEX", "names_device", "parse_device"]
+__all__ = ["UNKNOWN_INDEX", "moves_to_cpu", "names_device", "parse_device", "target_of_move"]
 
 
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu", "hpu", "mlu", "musa", "privateuseone", "tpu")
@@ -31,3 +33,21 @@ def parse_device(text: str) -> Device | None:
     if any(name == kind or name.startswith(kind + ":") for kind in _ACCELERATOR_NAMES):
         return ACCELERATOR
     return None
+
+
+def target_of_move(call: ast.Call) -> ast.expr | None:
+    """Return what ``x.to(…)`` says of a device, without ``torch.device(…)`` around it; ``None`` if it says nothing."""
+    target = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
+    target = target or (call.args[0] if call.args else None)
+    if isinstance(target, ast.Call) and target.args and getattr(target.func, "attr", "") == "device":
+        return target.args[0]
+    return target
+
+
+def moves_to_cpu(call: ast.Call) -> bool:
+    """Return whether a call is a move to the CPU: ``x.cpu()``, ``x.to("cpu")``, ``x.to(torch.device("cpu"))``."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
+    match target_of_move(call) if name == "to" else None:
+        case ast.Constant(value=str(text)) | ast.Name(id="cpu" as text):
+            return parse_device(text) == CPU
+    return name == "cpu"

@@ -162,9 +162,9 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
 
 def _choices(interp: Interpreter, keywords: dict[str, Value]) -> tuple[str, ...]:
     """Return the texts that an option may be, with its default; none if they are not all known, or other than texts."""
-    listed = _listed(interp, keywords.get("choices"))
     if keywords.get("action") is not None or keywords.get("nargs") is not None:
         return ()
+    listed = _listed(interp, keywords.get("choices"))
     default = [keywords["default"]] if "default" in keywords else []
     texts = [item.value for item in (*listed, *default) if isinstance(item, Const) and isinstance(item.value, str)]
     return tuple(dict.fromkeys(texts)) if listed and len(texts) == len(listed) + len(default) else ()

@@ -14,6 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from devfix.analysis.domain.device_parsing import moves_to_cpu
 from devfix.syntax.bindings import parameters
 from devfix.syntax.tree import SourceTree, children, text_of, walk
 
@@ -352,19 +353,7 @@ def _goes_to_cpu(node: ast.expr) -> bool:
     if isinstance(node, ast.IfExp):
         return _goes_to_cpu(node.body) and _goes_to_cpu(node.orelse)
     move = _last_move(node)
-    if move is None or not isinstance(move.func, ast.Attribute):
-        return False
-    if move.func.attr == "cpu":
-        return True
-    given = [*move.args[:1], *(each.value for each in move.keywords if each.arg == "device")]
-    return any(text_of(each).strip("'\"") == "cpu" or _is_cpu(each) for each in given)
-
-
-def _is_cpu(node: ast.expr) -> bool:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="device"), args=[ast.Constant(value="cpu")]):
-            return True
-    return False
+    return move is not None and moves_to_cpu(move)
 
 
 def _receiver(node: ast.expr) -> str:

@@ -47,6 +47,7 @@ class Basis(Enum):
     UNKNOWN_CLASS = "weights of an object of an unknown class: it may have none, or have placed them itself"
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
+    MAYBE_NUMBER = "an element that may have no dimensions, given to unknown code beside a tensor on the accelerator"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
@@ -100,6 +101,7 @@ PROGRAMS = (
     Row("DEV101", Basis.SOME_PATH, 3, 23),
     Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
     Row("DEV102", Basis.FAR, 4, 5),
+    Row("DEV102", Basis.MAYBE_NUMBER, 0, 2),
     Row("DEV102", Basis.SOME_PATH, 1, 14),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV201", Basis.FAR, 0, 1),
@@ -252,6 +254,8 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.UNKNOWN_METHOD
     if _may_be_no_tensor(observations, failing):
         return Basis.MAYBE_NO_TENSOR
+    if _may_be_number(failing):
+        return Basis.MAYBE_NUMBER
     if _is_passed_on(observations, failing):
         return Basis.PASSED_ON
     return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
@@ -280,6 +284,12 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
     if failing.opaque or failing.takes_numbers:
         return True
     return not _is_used_by_its_loop(observations, failing)
+
+
+def _may_be_number(failing: DeviceMismatch) -> bool:
+    """Return whether unknown code gets what may have no dimensions, ``for t in times:``, beside what was moved."""
+    is_beside = any(operand.module is None for operand in failing.accelerator)
+    return failing.opaque and is_beside and all(operand.maybe_zero_dim for operand in failing.cpu)
 
 
 def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:

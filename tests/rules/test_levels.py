@@ -475,6 +475,30 @@ pairs(x * 2, (x > 0).to("cuda"))
     assert [(each.code, each.span.line) for each in found] == [("DEV601", line) for line in lines]
 
 
+@pytest.mark.parametrize(
+    ("call", "level"),
+    [
+        pytest.param("model.sample(x, t)", Severity.LATENT, id="beside-a-moved-tensor"),
+        pytest.param("model.sample(t)", Severity.ERROR, id="alone"),
+        pytest.param("model.sample(x, times)", Severity.ERROR, id="the-whole-tensor"),
+    ],
+)
+def test_unknown_code_may_take_an_element_for_a_number(findings_in, call, level):
+    text = f"""\
+import torch
+from outside import load_model
+
+model = load_model("small").cuda().eval()
+x = torch.ones(3, device="cuda")
+times = torch.linspace(0, 1, 5)
+for t in times:
+    {call}
+"""
+    found = findings_in(text)
+
+    assert [(each.code, each.severity) for each in found] == [("DEV102", level)]
+
+
 @pytest.mark.parametrize("table", [LIBRARIES, UNCALLED, PROGRAMS], ids=["libraries", "uncalled", "programs"])
 def test_each_row_is_about_a_rule_and_is_there_once(table):
     assert {row.code for row in table} <= {rule.code for rule in all_rules()}

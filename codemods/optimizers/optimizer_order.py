@@ -145,7 +145,7 @@ def _finding(observations: Observations, hazard: OptimizerHazard) -> Finding:
 
 
 def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fix], str]:
-    if _comes_back(hazard.late):
+    if _comes_back(hazard.late, hazard.built):
         return [], "the module is moved to the CPU there first, and comes back"
     fix, reason = constructed_after(observations, hazard.built, hazard.late, replaced=hazard.kind == "replaced")
     fixes = [fix] if fix is not None else []
@@ -156,13 +156,17 @@ def _fixes(observations: Observations, hazard: OptimizerHazard) -> tuple[list[Fi
     return fixes, reason
 
 
-def _comes_back(late: ProgramPoint) -> bool:
-    """Return whether a function moves a module to the CPU, for example to save it, and then back."""
+def _comes_back(late: ProgramPoint, built: ProgramPoint) -> bool:
+    """Return whether a function moves a module to the CPU, for example to save it, and then back.
+
+    What it moves before it builds the optimizer is no such move.
+    """
     call, function = late.node, late.call_frame.activation.node
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or isinstance(function, ast.Module):
         return False
     receiver = text_of(call.func.value)
-    earlier = (node for node in walk(function) if isinstance(node, ast.Call) and node.lineno < call.lineno)
+    first = built.span.line if built.call_frame.activation.node is function else 0
+    earlier = (node for node in walk(function) if isinstance(node, ast.Call) and first < node.lineno < call.lineno)
     return any(moves_to_cpu(each) and text_of(each.func).rpartition(".")[0] == receiver for each in earlier)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from devfix import sources
 from devfix.analysis.entrypoints import has_main_guard, passed_functions, starts_program
 from devfix.analysis.program import Lookups, Program, merge_lookups
 
@@ -74,12 +75,12 @@ def is_library(
 
 
 def is_packaged(space: Workspace, path: str, lookups: Lookups) -> bool:
-    """Return whether a file is in a package that others can import from the root of its project, or from ``src/``.
+    """Return whether a file is in a package that others can import from the root of its repository, or from ``src/``.
 
     What was looked for is added to ``lookups``.
     """
-    program = Program(space.text, space.root(path))
-    root, folder = os.path.abspath(space.root(path)), os.path.dirname(os.path.abspath(path))
+    root, folder = sources.git_root(path) or space.root(path), os.path.dirname(os.path.abspath(path))
+    program = Program(space.text, root)
     outermost = ""
     while folder != os.path.dirname(folder) and program.has(folder, "__init__.py"):
         outermost, folder = folder, os.path.dirname(folder)

@@ -148,14 +148,16 @@ def level_of(code: str, basis: Basis, otherwise: Severity, beside_programs: bool
 
 def _row(rows: _Rows, code: str, basis: Basis) -> Row | None:
     """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
-    known = rows.get((code, basis))
-    return rows.get((code, Basis.SOME_PATH)) if known is None and basis is Basis.BOTH_MAY_BE_ON_CPU else known
+    stronger = Basis.SOME_PATH if basis is Basis.BOTH_MAY_BE_ON_CPU else Basis.EVERY_PATH
+    return rows.get((code, basis)) or rows.get((code, stronger))
 
 
 def levelled(
     findings: Sequence[Finding], observations: Observations, beside_programs: bool = False
 ) -> Iterator[tuple[Finding, bool]]:
     """Yield one rule's findings with their measured levels, and whether each is doubtful, which is latent at most.
+
+    Advice has no level: what works was not judged.
 
     ``beside_programs``, some of the checked files start programs, and what these do not call is in no package.
     """
@@ -164,7 +166,9 @@ def levelled(
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
         known = [min(found, key=_ORDER)] if (found := [bases[step] for step in steps if step in bases]) else []
         level: Severity | None = finding.severity
-        if not observations.is_library:
+        if level is Severity.ADVICE:
+            known = []
+        elif not observations.is_library:
             known += [Basis.FAR] if _is_far(observations, finding) else []
             level = _level_in_program(finding.code, known, finding.severity)
         elif known:
@@ -254,10 +258,10 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.UNKNOWN_METHOD
     if _may_be_no_tensor(observations, failing):
         return Basis.MAYBE_NO_TENSOR
-    if _may_be_number(failing):
-        return Basis.MAYBE_NUMBER
     if _is_passed_on(observations, failing):
         return Basis.PASSED_ON
+    if _may_be_number(failing):
+        return Basis.MAYBE_NUMBER
     return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
 
 

@@ -301,7 +301,9 @@ def outline(node: ast.expr) -> str:
             return f"{outline(value)}.{name}"
         case ast.Subscript(value=value):
             return f"{outline(value)}[...]"
-    return text_of(node)
+        case ast.Name(id=name):
+            return name
+    return "(...)"
 
 
 def argument_texts(node: ast.Call) -> tuple[list[str], dict[str, str]]:

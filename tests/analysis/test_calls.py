@@ -570,12 +570,20 @@ def test_a_call_that_leaves_out_an_argument_ends_its_path(met, second):
         pytest.param("", "nn.Module", "", [], id="of-a-module"),
         pytest.param("@configurable", "object", "", ["return x / self.scale"], id="a-decorator-may-give-it"),
         pytest.param("", "outside.Base", "", ["return x / self.scale"], id="a-metaclass-may-give-it"),
+        pytest.param("", "Registered", "", ["return x / self.scale"], id="a-metaclass-gives-it"),
     ],
 )
 def test_a_plain_class_without_the_arguments_of_its_constructor_ends_its_path(met, decorator, base, argument, places):
     program = f"""
         import outside
         from outside import configurable
+
+        class Registry(type):
+            def __call__(cls, *args):
+                return super().__call__(*(args or ("cuda",)))
+
+        class Registered(metaclass=Registry):
+            pass
 
         {decorator}
         class Scale({base}):
@@ -590,3 +598,30 @@ def test_a_plain_class_without_the_arguments_of_its_constructor_ends_its_path(me
         """
 
     assert met(program) == places
+
+
+def test_super_may_be_a_class_that_requires_no_argument(met):
+    program = """
+        class Encoder(nn.Module):
+            def __init__(self, width):
+                super().__init__()
+                self.layer = nn.Linear(width, 2)
+
+            def forward(self, x):
+                return self.layer(x)
+
+        class Small(Encoder):
+            def __init__(self):
+                super().__init__()
+
+        class Four(Encoder):
+            def __init__(self):
+                super().__init__(4)
+
+        class Net(Small, Four):
+            pass
+
+        Net()(torch.ones(3, 4).cuda())
+        """
+
+    assert met(program) == ["return self.layer(x)"]

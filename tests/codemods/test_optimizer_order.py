@@ -201,3 +201,25 @@ def test_a_module_that_comes_back_from_the_cpu_is_not_moved_ahead(repair, saved,
     program = BACK.replace("SAVED", saved)
 
     assert (repair(CODE, program) != program) is fixed
+
+
+def test_a_module_that_was_on_the_cpu_before_is_moved_ahead(repair):
+    program = """
+import torch
+from torch import nn
+
+
+def main():
+    model = nn.Linear(4, 2)
+    model.to(torch.device("cpu"))
+    optimizer = torch.optim.Adagrad(model.parameters())
+    model.cuda()
+    model(torch.ones(3, 4).cuda()).sum().backward()
+    optimizer.step()
+
+
+main()
+"""
+    lines = program.splitlines()
+
+    assert repair(CODE, program).splitlines()[8:10] == lines[9:7:-1]

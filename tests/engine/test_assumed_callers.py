@@ -153,3 +153,15 @@ def test_others_call_what_is_in_a_package(check, tmp_path, folder, found):
     told = check({f"{folder}/ops.py": LIBRARY, "train.py": PROGRAM}, severity=Severity.LATENT)
 
     assert [(code, level) for code, level in told if code != "DEV301"] == found
+
+
+def test_packages_of_several_repositories_are_packages(check, tmp_path):
+    files = {}
+    for name in ("one", "other"):
+        (tmp_path / name / "lib").mkdir(parents=True)
+        (tmp_path / name / ".git").mkdir()
+        (tmp_path / name / "lib" / "__init__.py").write_text("")
+        files |= {f"{name}/lib/ops.py": LIBRARY, f"{name}/train.py": PROGRAM}
+    told = check(files, severity=Severity.LATENT)
+
+    assert [code for code, _ in told if code != "DEV301"] == ["DEV102", "DEV102"]

@@ -36,8 +36,8 @@ def severities(tmp_path, monkeypatch):
 def findings_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
-    def scan(text, with_doubtful=True):
-        settings = Settings(root=".", severity=Severity.LATENT, includes_doubtful=with_doubtful)
+    def scan(text, with_doubtful=True, severity=Severity.LATENT):
+        settings = Settings(root=".", severity=severity, includes_doubtful=with_doubtful)
         return scan_program(Workspace([decode("train.py", text.encode())], settings), "train.py").findings
 
     return scan
@@ -440,6 +440,23 @@ convert(torch.ones(2, 3).cuda())
 def test_of_code_that_no_program_calls_most_is_said_in_libraries_only(severities, code):
     assert severities(code) == [Severity.LATENT]
     assert severities(code, beside_programs=True) == []
+
+
+@pytest.mark.parametrize("basis", [Basis.UNKNOWN_METHOD, Basis.MAYBE_NUMBER, Basis.GUESS])
+def test_where_the_strongest_evidence_is_doubtful_the_others_are(basis):
+    assert level_of("DEV102", basis, Severity.LATENT, beside_programs=True) is None
+    assert level_of("DEV102", basis, Severity.ERROR) is Severity.LATENT
+
+
+def test_advice_is_never_doubtful(findings_in, monkeypatch):
+    monkeypatch.setattr(levels, "_LARGE", 1)
+    monkeypatch.setattr(levels, "_MANY", 1)
+    built = "import torch\nmodel = torch.nn.Linear(4, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    used = "model.cuda()\nmodel(torch.ones(3, 4).cuda()).sum().backward()\noptimizer.step()\n"
+
+    found = findings_in(built + used, with_doubtful=False, severity=Severity.ADVICE)
+
+    assert ("DEV401", Severity.ADVICE) in [(each.code, each.severity) for each in found]
 
 
 @pytest.mark.parametrize(("read", "found"), [("np.asarray(x)", []), ("x.numpy()", [Severity.LATENT])])

@@ -136,7 +136,7 @@ def test_warnings_about_the_text_are_left_to_its_owner(text):
         ("torch.zeros((x.shape[0], 1)).to(device)", "torch.zeros(...).to(...)"),
         ("self.parts[0].weight.cuda()", "self.parts[...].weight.cuda()"),
         ("build(a=1)", "build(...)"),
-        ("x + y", "x + y"),
+        ("(a * b + 1).to('cpu')", "(...).to(...)"),
     ],
 )
 def test_an_outline_leaves_out_what_calls_get(text, short):

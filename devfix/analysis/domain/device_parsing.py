@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from devfix.analysis.domain.values import ACCELERATOR, CPU, Device
+from devfix.syntax.tree import called_name
 
 __all__ = ["UNKNOWN_INDEX", "moves_to_cpu", "names_device", "parse_device", "target_of_move"]
 
@@ -39,7 +40,7 @@ def target_of_move(call: ast.Call) -> ast.expr | None:
     """Return what ``x.to(…)`` says of a device, without ``torch.device(…)`` around it; ``None`` if it says nothing."""
     target = next((keyword.value for keyword in call.keywords if keyword.arg == "device"), None)
     target = target or (call.args[0] if call.args else None)
-    if isinstance(target, ast.Call) and target.args and getattr(target.func, "attr", "") == "device":
+    if isinstance(target, ast.Call) and target.args and called_name(target) == "device":
         return target.args[0]
     return target
 

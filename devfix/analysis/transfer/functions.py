@@ -266,9 +266,12 @@ def _is_written_out(
     """Return whether a function gets what a call has, as it is written: nothing is unpacked, or in between.
 
     A call without any arguments may get them from a library for command lines; that of a plain class does not.
+    ``super()`` may be another class than the one that is written.
     """
     if getattr(function.node, "decorator_list", None) or (function.owner is not None and function.owner.node.keywords):
         return False  # a metaclass may pass more
+    if text_of(node.func).startswith("super("):
+        return False
     is_bound = function.owner is not None and function.kind != "static"
     is_plain = "**" not in keywords and not any(isinstance(each, ast.Starred) for each in node.args)
     has_arguments = bool(node.args or node.keywords) or _is_of_plain_class(interp, function, args)
@@ -278,7 +281,7 @@ def _is_written_out(
 def _is_of_plain_class(interp: Interpreter, function: Function, args: list[Value]) -> bool:
     """Return whether a function is the constructor of a class that nothing decorates, nor any of its bases.
 
-    A base of which nothing is known may have a metaclass.
+    None of them has a metaclass; a base of which nothing is known may have one.
     """
     instance = interp.heap_object(args[0]) if args and isinstance(args[0], Pointer) else None
     if instance is None or instance.cls is None or getattr(function.node, "name", "") != "__init__":
@@ -288,7 +291,7 @@ def _is_of_plain_class(interp: Interpreter, function: Function, args: list[Value
 
 def _is_plain_class(cls: Value) -> bool:
     if isinstance(cls, ClassValue):
-        return not cls.node.decorator_list
+        return not cls.node.decorator_list and not cls.node.keywords
     return isinstance(cls, External) and (cls.name.startswith("builtins.") or lookup(cls.name) is not None)
 
 

@@ -537,7 +537,10 @@ TOGETHER = [
         id="text-of-an-unknown-device",
     ),
     pytest.param("m.cuda()\ny = x.cuda()\nif x.type() == y.type():\n    m(x)\nx = y", id="types-name-devices"),
-    pytest.param("m.cuda()\ny = x.cuda()\nif y.type() != 'torch.FloatTensor':\n    x = x.cuda()", id="written-type"),
+    pytest.param(
+        "m.cuda()\ny = x.cuda()\nif y.type() == 'torch.cuda.FloatTensor':\n    x = x.cuda()", id="written-type"
+    ),
+    pytest.param("m.cuda()\ny = x.cuda()\nif y.type() != 'torch.FloatTensor':\n    x = y", id="type-elsewhere"),
     pytest.param("m.cuda()\nif 'torch.cuda.HalfTensor' == x.type():\n    m(x)\nx = x.cuda()", id="type-on-the-right"),
 ]
 

@@ -10,16 +10,21 @@ from devfix.analysis.domain.values import ACCELERATOR, CPU, UNKNOWN_DEVICE, Devi
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["have_other_types"]
+__all__ = ["have_equal_types"]
+
+_ASKS_FOR_DEVICE = "torch.cuda.FloatTensor"
 
 
-def have_other_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool:
-    """Return whether two expressions are names of types on different devices.
+def have_equal_types(interp: Interpreter, left: ast.expr, right: ast.expr) -> bool | None:
+    """Return whether two expressions are the same name of a type; ``None`` if unknown, or if one is no such name.
 
-    On one device, they may name different dtypes or layouts.
+    On one device, they may name different dtypes or layouts; ``torch.cuda.FloatTensor`` mostly asks for the device.
     """
     one, other = _devices(interp, left), _devices(interp, right)
-    return bool(one and other) and all(device.differs(another) for device in one for another in other)
+    if one and other and all(device.differs(another) for device in one for another in other):
+        return False
+    is_named = any(isinstance(each, ast.Constant) and each.value == _ASKS_FOR_DEVICE for each in (left, right))
+    return True if is_named and {*one} == {*other} == {ACCELERATOR} else None
 
 
 def _devices(interp: Interpreter, node: ast.expr) -> list[Device]:

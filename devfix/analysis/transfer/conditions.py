@@ -20,7 +20,7 @@ from devfix.analysis.accelerator_counts import (
 from devfix.analysis.domain.objects import Container, Mapping, object_at
 from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
-from devfix.analysis.domain.type_names import have_other_types
+from devfix.analysis.domain.type_names import have_equal_types
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
@@ -194,7 +194,8 @@ def _compare(interp: Interpreter, test: ast.Compare) -> bool | None:
         if equal is None and counts_accelerators(left) and right_value == Const(0):
             equal = interp.scenario.no_accelerator
         if equal is None and isinstance(op, (ast.Eq, ast.NotEq)):
-            equal = False if have_other_types(interp, left, right) else implied(interp, test)
+            same = have_equal_types(interp, left, right)
+            equal = implied(interp, test) if same is None else same
         if equal is None and interp.scenario == ONE_ACCELERATOR and _is_device(left, left_value):
             equal = False if right_value == Const("cpu") else True if right_value == Const("cuda") else None
         if equal is None and right_value == NONE and _is_configured_device(interp, left_value):

@@ -157,9 +157,8 @@ def levelled(
 ) -> Iterator[tuple[Finding, bool]]:
     """Yield one rule's findings with their measured levels, and whether each is doubtful, which is latent at most.
 
-    Advice has no level: what works was not judged.
-
-    ``beside_programs``, some of the checked files start programs, and what these do not call is in no package.
+    Advice stays what it is: code that works was not judged.  ``beside_programs``, some of the checked files start
+    programs, and what these do not call is in no package.
     """
     bases = _bases(observations) if findings else {}
     for finding in findings:
@@ -167,8 +166,9 @@ def levelled(
         known = [min(found, key=_ORDER)] if (found := [bases[step] for step in steps if step in bases]) else []
         level: Severity | None = finding.severity
         if level is Severity.ADVICE:
-            known = []
-        elif not observations.is_library:
+            yield finding, False
+            continue
+        if not observations.is_library:
             known += [Basis.FAR] if _is_far(observations, finding) else []
             level = _level_in_program(finding.code, known, finding.severity)
         elif known:
@@ -293,7 +293,7 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
 def _may_be_number(failing: DeviceMismatch) -> bool:
     """Return whether unknown code gets what may have no dimensions, ``for t in times:``, beside what was moved."""
     is_beside = any(operand.module is None for operand in failing.accelerator)
-    return failing.opaque and is_beside and all(operand.maybe_zero_dim for operand in failing.cpu)
+    return failing.opaque and is_beside and {operand.maybe_zero_dim for operand in failing.cpu} == {True}
 
 
 def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:

@@ -345,10 +345,13 @@ class GivenPatch:
 
     path: str | None = None
     since: str | None = None
+    unsafe_fixes: bool = False
 
     def __post_init__(self) -> None:
-        if self.path is not None and self.since is not None:
-            raise click.UsageError("--patched and --since exclude each other.")
+        given = {"--patched": self.path is not None, "--since": self.since is not None}
+        options = [option for option, is_given in {**given, "--unsafe-fixes": self.unsafe_fixes}.items() if is_given]
+        if len(options) > 1:
+            raise click.UsageError(f"{options[0]} and {options[1]} exclude each other.")
 
     @property
     def is_given(self) -> bool:
@@ -369,7 +372,7 @@ class GivenPatch:
             tree, changes = open_trees.enter_context(tree_at(project.root, self.since, experiment.allow_read))
             experiment.project = project._replace(tree=tree)
             return changes, ()
-        outcome = patches.outcome_for(project, progress=told)
+        outcome = patches.outcome_for(project, unsafe_fixes=self.unsafe_fixes, progress=told)
         return patches.changes_of(project, outcome), patches.unfixed_notes(outcome)
 
 
@@ -399,5 +402,6 @@ def _command_after(is_good: bool, result: Proof | Matrix, patch: GivenPatch) -> 
     if is_good:
         is_written = patch.is_given or not result.changed
         paths = [project.shown(str(project.root / path)) for path in result.changed]
-        return "" if is_written else shell_line(["apply", *dict.fromkeys([script, *paths])])
+        options = ["--unsafe-fixes"] if patch.unsafe_fixes else []
+        return "" if is_written else shell_line(["apply", *dict.fromkeys([script, *paths]), *options])
     return shell_line(["trace", script, "--", *result.experiment.args])

@@ -152,13 +152,17 @@ def _prefixes(name: str) -> Iterator[str]:
 
 
 def outcome_for(
-    project: Project, settings: Settings | None = None, progress: Callable[[str, int, int, str], None] | None = None
+    project: Project,
+    settings: Settings | None = None,
+    unsafe_fixes: bool = False,
+    progress: Callable[[str, int, int, str], None] | None = None,
 ) -> Outcome:
     """Return the outcome of ``devfix apply`` on the script and the project files that it imports; write nothing.
 
     Args:
         project: the script and its folder.
         settings: of the rules; default: the files' configuration.
+        unsafe_fixes: apply unsafe fixes, too, whatever the settings say.
         progress: is told of each file, as by :func:`devfix.engine.fixpoint.apply`.
 
     """
@@ -170,6 +174,7 @@ def outcome_for(
     names = [project.shown(name) for name in program_files(project)]
     if settings is None:
         settings = config.load(names, {rule.code: rule.name for rule in all_rules()}, local=leave_out)
+    settings = config.override(settings, {}, unsafe_fixes=unsafe_fixes)
     files, problems = sources.load(names, settings.exclude, settings.root)
     outcome = fixpoint.apply(files, settings, progress=progress)
     return replace(outcome, problems=(*outcome.problems, *problems))

@@ -96,6 +96,7 @@ def test_a_diff_is_verified_from_a_file_and_from_standard_input(inside, reposito
         (("--patched", "empty.diff"), "devfix: empty.diff: no unified diff"),
         (("--patched", "outside.diff"), "devfix: outside.diff does not apply to {folder}: git apply: "),
         (("--patched", "empty.diff", "--since", "HEAD"), "devfix: --patched and --since exclude each other\n"),
+        (("--since", "HEAD", "--unsafe-fixes"), "devfix: --since and --unsafe-fixes exclude each other\n"),
     ],
 )
 def test_what_cannot_be_verified_is_told_in_one_line(inside, repository, options, told):
@@ -107,3 +108,20 @@ def test_what_cannot_be_verified_is_told_in_one_line(inside, repository, options
 
     assert result.code == 2
     assert result.stderr.startswith(told.format(folder=repository))
+
+
+def test_unsafe_fixes_are_verified_if_they_are_asked_for(inside, tmp_path):
+    """Layers in a plain list: once they are registered, the optimizer trains them, too."""
+    layers = "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    layers += "        self.layers = [nn.Linear(4, 2)]\n        self.bias = nn.Parameter(torch.zeros(2))\n\n"
+    layers += "    def forward(self, x):\n        return self.layers[0](x) + self.bias\n\n\nmodel = Net()"
+    program = BROKEN.replace("model = nn.Linear(4, 2)", layers).replace(OLD, NEW)
+    (tmp_path / "train.py").write_text(program)
+
+    left = inside("verify", "train.py", "--output-format", "json", cwd=tmp_path)
+    result = inside("verify", "train.py", "--unsafe-fixes", "--output-format", "agent", cwd=tmp_path)
+
+    assert (verdict(left), left.code) == ("not-fixed", 1)
+    assert result.code == 0
+    assert result.stdout.decode().rstrip().endswith("devfix apply train.py --unsafe-fixes")
+    assert (tmp_path / "train.py").read_text() == program

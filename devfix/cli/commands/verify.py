@@ -25,6 +25,7 @@ __all__ = ["command"]
 @click.option(
     "--since", metavar="REV", help="Verify the edits since the commit REV: the original is the project at REV."
 )
+@click.option("--unsafe-fixes", is_flag=True, help="Also verify unsafe fixes, as of `devfix apply --unsafe-fixes`.")
 @click.option(
     "--on",
     "machines",
@@ -42,6 +43,7 @@ def command(
     args: tuple[str, ...],
     patched: str | None,
     since: str | None,
+    unsafe_fixes: bool,
     machines: str | None,
     output_format: str,
     page: str | None,
@@ -62,5 +64,6 @@ def command(
 
     context = click.get_current_context()
     refuse_device(context, machines)
+    patch = GivenPatch(patched, since, unsafe_fixes)
     with interruptible():
-        context.exit(verify(script, args, GivenPatch(patched, since), machines, output_format, page, **given))
+        context.exit(verify(script, args, patch, machines, output_format, page, **given))

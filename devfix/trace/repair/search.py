@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from devfix.config import Settings
 from devfix.model import Applicability
@@ -153,7 +153,7 @@ class _Search:
         if not first.device_error:
             return None
         project = self.attempts.experiment.project
-        unsafe = changes_of(project, outcome_for(project, replace(self.bounds.settings, unsafe_fixes=True)))
+        unsafe = changes_of(project, outcome_for(project, self.bounds.settings, unsafe_fixes=True))
         if not unsafe or frozenset(unsafe.items()) in self.attempts.seen or not all(map(self.bounds.may_edit, unsafe)):
             return None
         for path in unsafe:

@@ -629,3 +629,12 @@ def test_a_text_has_a_part_if_it_is_split_at_one(met, text, lines):
     )
 
     assert len(met(f"{program}run()\n")) == lines
+
+
+@pytest.mark.parametrize("test", ["cfg.fast and holds(m)", "holds(m) and cfg.fast"])
+def test_a_part_that_the_path_decides_does_not_tell_its_ends_apart(analyse, test):
+    """What is left of the second test occurs nowhere else: the mismatch is on one of several paths."""
+    text = f"{SETUP}from settings import holds\nif cfg.fast:\n    m.cuda()\nif {test}:\n    x = x.cuda()\nm(x)\n"
+    (found,) = analyse(text).mismatches
+
+    assert not found.on_every_path

@@ -29,6 +29,7 @@ __all__ = [
     "identified",
     "implied",
     "is_negative",
+    "passes_arguments",
 ]
 
 
@@ -196,14 +197,15 @@ _TESTS_TENSOR = re.compile(r"\b(isinstance\([^,]*, (\w+\.)*Tensor|is_tensor\()")
 
 def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
     """Return the one part that decides a condition, because the path knows the others; empty if there is none."""
-    if _passes_arguments(test):
+    if passes_arguments(test):
         return []  # a call may do anything: it is not evaluated again
     is_open = [part for part in test.values if interp.truth(part) is None]
     return is_open if len(is_open) == 1 else []
 
 
 @node_cache(8192)
-def _passes_arguments(test: ast.expr) -> bool:
+def passes_arguments(test: ast.expr) -> bool:
+    """Return whether a condition calls something with arguments, which may do anything."""
     return any(isinstance(node, ast.Call) and (node.args or node.keywords) for node in ast.walk(test))
 
 

@@ -18,7 +18,13 @@ from devfix.analysis.accelerator_counts import (
     with_several,
 )
 from devfix.analysis.domain.objects import Container, Mapping, object_at
-from devfix.analysis.domain.path_conditions import condition_key, condition_symbol, implied, is_negative
+from devfix.analysis.domain.path_conditions import (
+    condition_key,
+    condition_symbol,
+    implied,
+    is_negative,
+    passes_arguments,
+)
 from devfix.analysis.domain.scenario import ONE_ACCELERATOR
 from devfix.analysis.domain.type_names import have_equal_types
 from devfix.analysis.domain.values import (
@@ -390,9 +396,10 @@ def _items(interp: Interpreter, container: Value) -> list[Value] | None:
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
-    """Return the conditions that a test combines."""
+    """Return the conditions that an undecided test combines, without those that the path decides."""
     if isinstance(test, ast.BoolOp):
-        return [leaf for part in test.values for leaf in unknown_leaves(interp, part)]
+        is_open = [part for part in test.values if passes_arguments(part) or truth(interp, part) is None]
+        return [leaf for part in is_open for leaf in unknown_leaves(interp, part)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return unknown_leaves(interp, test.operand)
     return [test]

@@ -146,10 +146,11 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
 
 
 def _is_repeated(interp: Interpreter, test: ast.expr) -> bool:
-    """Return whether a condition, or a part of it, occurs in another test of the file, too."""
+    """Return whether a condition, or a part of it that the path does not decide, occurs in another test, too."""
     assert interp.activation is not None
-    leaves = {text_of(leaf) for leaf in conditions.unknown_leaves(interp, test)}
-    return bool(leaves & interp.activation.module.tree.repeated_conditions)
+    leaves = conditions.unknown_leaves(interp, test)
+    repeated = interp.activation.module.tree.repeated_conditions
+    return any(text_of(leaf) in repeated for leaf in leaves)
 
 
 def _choose(interp: Interpreter, stmt: ast.Assign | ast.AnnAssign, choice: ast.IfExp, rest: list[ast.stmt]) -> bool:

@@ -84,7 +84,7 @@ def detect(observations: Observations) -> Iterator[Finding]:
 
 _TEXTS = (0, 4)  # the first release that takes the name of a device: https://github.com/pytorch/pytorch/pull/4203
 _WHERE_SAVED = 'None if torch.cuda.is_available() else "cpu"'
-_STAYS = "the model stays where it is loaded, and the file does not name `torch`"
+_STAYS = "what is loaded stays where it is, and the file does not name `torch`"
 _OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
@@ -205,8 +205,8 @@ def target_of(observations: Observations, loading: Loading) -> tuple[str | None,
         )
     if is_unusable and not is_copied:
         return None, f"`{device}` may be no index of an accelerator"
-    is_model = any(use.kind == "object" for use in loading.uses)
-    if is_model and not is_copied and all(use.kind != "moved" for use in loading.uses):
+    is_used = any(use.kind in ("object", "kept") for use in loading.uses)
+    if is_used and not is_copied and all(use.kind != "moved" for use in loading.uses):
         return _where_saved(point)
     return '"cpu"', ""
 

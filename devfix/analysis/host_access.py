@@ -172,8 +172,7 @@ def _accelerator_tensors(interp: Interpreter, value: Value, depth: int = 0) -> l
 
 def _may_be_something_else(tensor: Tensor) -> bool:
     """Return whether what is read may be no tensor: an entry of a checkpoint may be a number, a guess anything."""
-    is_entry = not tensor.is_certain and any(origin.kind == "load" for origin in tensor.origins)
-    return is_entry or _is_guess(tensor)
+    return tensor.may_be_number or _is_guess(tensor)
 
 
 def _is_output(value: Tensor) -> bool:

@@ -132,6 +132,13 @@ def test_numbers_of_a_checkpoint_are_no_tensors(met):
     assert met(program) == []
 
 
+def test_a_range_between_numbers_of_a_checkpoint_is_on_the_cpu(place):
+    text = "settings = torch.load('a.pt', map_location='cuda')['settings']\n"
+
+    assert place(text, "torch.linspace(settings.start, settings.end, steps=10)") == "cpu"
+    assert place(text, "torch.linspace(settings.start.view(()), settings.end, steps=10)") == "accelerator"
+
+
 def test_one_of_two_values_that_name_one_device_names_it(place):
     text = "where = 'cuda' if somewhere() else torch.device('cuda')\n"
 

@@ -333,3 +333,19 @@ def test_an_optimizer_in_a_checkpoint_is_not_moved_with_its_module(repair, taken
     ).replace("TAKEN", taken)
 
     assert repair(CODE, text.format("")) == text.format(f", map_location={target}")
+
+
+@pytest.mark.parametrize("base", ["", "(nn.Module)"])
+def test_what_an_object_keeps_of_a_checkpoint_stays_where_it_was_saved(repair, base):
+    """The best loss of a schedule is compared with the next one, on the device where it is computed."""
+    text = (
+        f"import torch\nfrom torch import nn\n\n\nclass Plateau{base}:\n    best = 0\n\n    def step(self, loss):\n"
+        "        self.best = loss if loss < self.best else self.best\n\n    def load_state_dict(self, state):\n"
+        "        self.__dict__.update(state)\n\n\nnet, plateau = nn.Linear(3, 3), Plateau()\n"
+        'saved = torch.load("last.pth"{})\nnet.load_state_dict(saved["net"])\nTAKEN\n'
+    )
+    kept = text.replace("TAKEN", 'plateau.load_state_dict(saved["plateau"])')
+    number = text.replace("TAKEN", 'plateau.best = saved["best"]')
+
+    assert repair(CODE, kept.format("")) == kept.format(', map_location=None if torch.cuda.is_available() else "cpu"')
+    assert repair(CODE, number.format("")) == number.format(', map_location="cpu"')

@@ -195,6 +195,11 @@ class Tensor:
     grad: bool = False
     is_single_number: bool = False
 
+    @property
+    def may_be_number(self) -> bool:
+        """Whether it is an entry of a checkpoint that nothing has used as a tensor."""
+        return not self.is_certain and any(origin.kind == "load" for origin in self.origins)
+
 
 @dataclass(frozen=True)
 class Parameters:

@@ -23,7 +23,7 @@ class LoadUse:
 
     Attributes:
         kind: ``module``, ``buffer`` (of a loss), ``optimizer``, ``state``, ``object``, ``moved``, ``array``,
-            ``needs-cpu`` or ``tensor`` (an operand).
+            ``kept`` (in attributes), ``needs-cpu`` or ``tensor`` (an operand).
         point: program point of the use.
         on_accelerator: the other operand was on the accelerator.
         device: where the loaded value was.

@@ -29,7 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.stdlib.containers import DictObject, container_method
 from devfix.analysis.stdlib.items import escape_fields, is_unrollable, setting_after_write, unpack_fields
-from devfix.analysis.torch import batches, data_sources
+from devfix.analysis.torch import batches, checkpoints, data_sources
 from devfix.syntax.tree import implicit_call
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class InstanceObject(BatchPart, BatchSource):
         run = find_member(interp, self.cls, "run") if name == "start" and self.cls is not None else None
         if isinstance(run, Function):
             return interp.call(Bound(run, pointer), [], {}, node)  # of a thread or a process
+        if name == "update":
+            checkpoints.note_kept(interp, args, node)
         if name in _MOVES:
             interp.escape([pointer])  # the base class moves what it knows: ``pipeline.to(device)``
             return pointer

@@ -38,7 +38,7 @@ from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.stdlib.texts import known_start
-from devfix.analysis.torch import module_tree, modules
+from devfix.analysis.torch import checkpoints, module_tree, modules
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 
@@ -211,11 +211,14 @@ def _locals(interp: Interpreter, args: list[Value], keywords: Keywords, node: as
     return interp.new(DictObject(fields=interp.now.names(interp.activation.env)))
 
 
-def update_attributes(interp: Interpreter, owner: Pointer, args: list[Value], keywords: Keywords) -> Value:
+def update_attributes(
+    interp: Interpreter, owner: Pointer, args: list[Value], keywords: Keywords, node: ast.Call
+) -> Value:
     """Execute ``module.__dict__.update(mapping, name=value)``, which registers nothing; return ``None``.
 
     What the module has already may become anything else: the paths that lead here are joined.
     """
+    checkpoints.note_kept(interp, args, node)
     known = interp.heap_object(owner).fields
     given = [found for value in args if (found := object_at(interp, value, Mapping)) is not None]
     entries = {name: value for mapping in given for name, value in mapping.fields.items()} | dict(keywords)

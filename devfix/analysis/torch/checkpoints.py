@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from devfix.analysis import scenarios
@@ -42,6 +42,7 @@ __all__ = [
     "load_file",
     "loaded_at",
     "loaded_tensors",
+    "note_kept",
     "note_origin_use",
     "note_use",
     "open_file",
@@ -203,6 +204,13 @@ def note_use(interp: Interpreter, value: Tensor, kind: str, node: ast.AST, on_ac
         assert isinstance(option, Tensor)
         for origin in option.origins:
             note_origin_use(interp, origin, kind, node, on_accelerator, option.device)
+
+
+def note_kept(interp: Interpreter, values: Iterable[Value], node: ast.AST) -> None:
+    """Record that an object takes loaded values for its attributes as they are."""
+    for value in values:
+        for tensor in loaded_tensors(interp, value):
+            note_use(interp, tensor, "kept", node, False)
 
 
 def note_origin_use(

@@ -128,7 +128,7 @@ def _fits(argument: Argument) -> bool:
     if argument.parameter.kind in ("rest", "keywords"):
         return True
     if word in _PLAIN_WORDS:
-        return not isinstance(value, Tensor)
+        return not isinstance(value, Tensor) or value.may_be_number
     if word in _TENSOR_WORDS:
         is_text = isinstance(value, (Text, DeviceValue, DType)) or (
             isinstance(value, Const) and isinstance(value.value, str)

@@ -73,7 +73,7 @@ def call_method(
         case Function() if name == "__get__":
             return Partial(receiver, tuple(args[:1]), ())
         case Builtin(Pointer() as owner, "__dict__") if name == "update":
-            return introspection.update_attributes(interp, owner, args, keywords)
+            return introspection.update_attributes(interp, owner, args, keywords, node)
     interp.escape([*args, *keywords.values()])
     return numpy_.result_of("", args, keywords, node) or UNKNOWN
 

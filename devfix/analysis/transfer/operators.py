@@ -97,9 +97,7 @@ def _is_tensor(value: Value) -> bool:
 def _is_loaded_entry(value: Value) -> bool:
     """Return whether a value is an entry of a checkpoint that nothing has used as a tensor: it may be a number."""
     tensors = [option for option in alternatives(value) if isinstance(option, Tensor)]
-    return bool(tensors) and all(
-        not tensor.is_certain and any(origin.kind == "load" for origin in tensor.origins) for tensor in tensors
-    )
+    return bool(tensors) and all(tensor.may_be_number for tensor in tensors)
 
 
 _PARAMETERS = (".weight", ".bias")  # of a loaded module

@@ -85,7 +85,7 @@ def _parameter(function: _Method) -> ast.arg | None:
     """Return the parameter ``device``; ``None`` if the function has none, or binds the name again.
 
     Nor is a parameter returned that callers may leave out without naming an accelerator (``device=None``,
-    ``device="cpu"``): an edit that follows it would change what they get.
+    ``device="cpu"``, ``device="gpu"``): an edit that follows it would change what they get.
     """
     names = [node for node in walk(function) if isinstance(node, ast.Name) and node.id == _OWN]
     if any(isinstance(name.ctx, ast.Store) for name in names):
@@ -95,8 +95,13 @@ def _parameter(function: _Method) -> ast.arg | None:
     defaults = [*[None] * (len(positional) - len(spec.defaults)), *spec.defaults, *spec.kw_defaults]
     for parameter, default in zip([*positional, *spec.kwonlyargs], defaults, strict=True):
         if parameter.arg == _OWN:
-            return None if isinstance(default, ast.Constant) and default.value in (None, "cpu") else parameter
+            return parameter if not isinstance(default, ast.Constant) or _is_accelerator(default.value) else None
     return None
+
+
+def _is_accelerator(value: object) -> bool:
+    """Return whether PyTorch takes a constant for an accelerator: ``"cuda:0"``, an index."""
+    return type(value) is int or (isinstance(value, str) and value.startswith(_ACCELERATOR))
 
 
 def _kept_by(cls: ast.ClassDef) -> ast.arg | None:

@@ -41,6 +41,7 @@ class Basis(Enum):
     """What a finding rests on, strongest first."""
 
     EVERY_PATH = "every path, arguments whose kind is declared or used"
+    TOLD = "a parameter that tells a function its device"
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
     UNKNOWN_METHOD = "a method or part of an object of an unknown class: it may move what it gets"
@@ -72,12 +73,14 @@ class Row:
         return self.true / self.judged
 
 
-#: DEV100 reports what another rule does not: of the same tensors, what was measured of DEV202 holds.
+#: DEV100 reports what another rule does not: of the same tensors, what was measured of DEV202 holds.  Those of DEV501
+#: say that a value on the CPU is used with tensors on the accelerator; others have no such use.
 LIBRARIES = (
     Row("DEV100", Basis.NO_MODULE, 3, 13),
     Row("DEV102", Basis.EVERY_PATH, 63, 90),
     Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV202", Basis.NO_MODULE, 3, 13),
+    Row("DEV501", Basis.EVERY_PATH, 3, 19),
     Row("DEV601", Basis.ARGUMENT, 5, 29),
     Row("DEV601", Basis.EVERY_PATH, 5, 8),
 )
@@ -148,6 +151,8 @@ def level_of(code: str, basis: Basis, otherwise: Severity, beside_programs: bool
 
 def _row(rows: _Rows, code: str, basis: Basis) -> Row | None:
     """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
+    if basis is Basis.TOLD:
+        return rows.get((code, basis))
     stronger = Basis.SOME_PATH if basis is Basis.BOTH_MAY_BE_ON_CPU else Basis.EVERY_PATH
     return rows.get((code, basis)) or rows.get((code, stronger))
 
@@ -228,7 +233,7 @@ def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
         if argument.point.call_frame.activation.node in reading and not observations.is_library:
             found[argument.point.tree.path, argument.point.span.line] = Basis.EVERY_PATH  # it would fail there next
     for ignored in observations.of(IgnoredDevice):
-        found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.EVERY_PATH
+        found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.TOLD
     return found
 
 

@@ -123,6 +123,7 @@ def test_a_function_that_is_told_its_device_ignores_it(text, expected):
         pytest.param("def f(x):\n    return x.cuda()\n", id="told-nothing"),
         pytest.param("def f(x, device=None):\n    return x.cuda()\n", id="told-nothing-by-default"),
         pytest.param("def f(x, *, device='cpu'):\n    return x.cuda()\n", id="the-cpu-by-default"),
+        pytest.param("def f(x, *, device='gpu'):\n    return x.cuda()\n", id="no-device-by-default"),
         pytest.param("def test_f(x, device):\n    return x.cuda()\n", id="test"),
         pytest.param("def f(x, device):\n    return x.cuda(device)\n", id="an-index"),
         pytest.param(

@@ -459,6 +459,17 @@ def test_advice_is_never_doubtful(findings_in, monkeypatch):
     assert ("DEV401", Severity.ADVICE) in [(each.code, each.severity) for each in found]
 
 
+@pytest.mark.parametrize(
+    ("parameters", "body", "found"),
+    [
+        pytest.param("x: torch.Tensor", "return x + x.cpu()", [], id="taken-off-the-accelerator"),
+        pytest.param("x, device", "return x.cuda()", [Severity.LATENT], id="told-another-device"),
+    ],
+)
+def test_what_a_library_hard_codes_is_said_where_it_is_told_another_device(severities, parameters, body, found):
+    assert severities(f"import torch\n\n\ndef f({parameters}):\n    {body}\n", "DEV501") == found
+
+
 @pytest.mark.parametrize(("read", "found"), [("np.asarray(x)", []), ("x.numpy()", [Severity.LATENT])])
 def test_libraries_convert_what_is_mostly_an_array(severities, read, found):
     text = f"import numpy as np\nimport torch\n\n\ndef f(x: torch.Tensor):\n    return {read}\n"

@@ -19,6 +19,7 @@ __all__ = [
     "defaults",
     "in_scope",
     "is_chain",
+    "names_bound_in",
     "parameters",
     "root_name",
     "source_names",
@@ -182,6 +183,26 @@ def bound_names(function: ast.AST, before: int | None) -> set[str]:
         elif isinstance(node, ast.ExceptHandler) and node.name:
             found.add(node.name)
     return found
+
+
+def names_bound_in(tree: SourceTree) -> frozenset[str]:
+    """Return the names that any scope of a file binds; ``*`` if it imports what another file may bind."""
+    found: set[str] = set()
+    for node in tree.nodes:
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name) | ast.alias(asname=str() as name):
+                found.add(name)
+            case ast.alias(name=name):
+                found.add(name.split(".")[0])
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.ExceptHandler(name=str() as name) | ast.MatchAs(name=str() as name):
+                found.add(name)
+            case ast.MatchStar(name=str() as name) | ast.MatchMapping(rest=str() as name):
+                found.add(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found.update(names)
+    return frozenset(found)
 
 
 def _own_nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -176,3 +176,20 @@ def test_the_device_of_a_name_that_is_not_bound_is_no_choice_of_the_program(met)
         """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize(
+    ("first", "number"),
+    [("", 0), ("from settings import *\n", 1), ("exec(settings)\n", 1)],
+)
+def test_a_device_that_nothing_binds_may_be_any(met, first, number):
+    text = f"{first}net = nn.Linear(3, 3)\nnet(torch.ones(3).to(device))\n"
+
+    assert len(met(text)) == number
+
+
+@pytest.mark.parametrize(("operator", "number"), [("/=", 0), ("= y /", 1)])
+def test_an_unknown_value_that_is_written_in_place_stays_where_it_is(met, operator, number):
+    text = f"y = boxes()\ny {operator} torch.ones(3)\ny[torch.ones(3).cuda() > 0]\n"
+
+    assert len(met(text)) == number

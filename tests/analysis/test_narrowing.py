@@ -446,3 +446,19 @@ def test_an_unknown_module_beside_a_known_one_does_not_answer_for_both(met):
     """
 
     assert met(text) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "count"),
+    [
+        pytest.param("v is not None and hasattr(v, 'item')", 0, id="what-every-tensor-has"),
+        pytest.param("v is not None and torch.is_tensor(v)", 0, id="every-tensor"),
+        pytest.param("v is not None and picked(v)", 1, id="another-part"),
+    ],
+)
+def test_what_an_elif_says_decides_which_part_of_the_test_before_fails(analyse, test, count):
+    """A value that is there has no ``item``: it is no tensor."""
+    text = "import numpy as np\nv = torch.ones(3).cuda() if choose() else None\n"
+    found = analyse(f"{text}if {test}:\n    pass\nelif v is not None:\n    np.asarray(v)\n").host_accesses
+
+    assert len(found) == count

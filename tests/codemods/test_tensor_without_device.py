@@ -241,6 +241,9 @@ ELSEWHERE = [
     ),
     pytest.param(
         """
+          device = torch.device("cuda")
+
+
           class Sign(torch.optim.Optimizer):
               def __init__(self, params, lr):
                   super().__init__(params, {"lr": lr})
@@ -264,6 +267,9 @@ ELSEWHERE = [
     ),
     pytest.param(
         """
+          device = torch.device("cuda")
+
+
           class Sign(torch.optim.Optimizer):
               def __init__(self, params, lr):
                   super().__init__(params, {"lr": lr})

@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.models.index import lookup
 from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 from devfix.syntax.tree import text_of
 
@@ -60,7 +61,7 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
     """Narrow ``x`` by ``isinstance(x, torch.Tensor)``, ``torch.is_tensor(x)`` or ``hasattr(x, "to")``."""
     if not test.args or not isinstance(test.args[0], ast.Name):
         return
-    name, types = test.args[0].id, _tested_types(interp, test)
+    name, types = test.args[0].id, _tested_types(interp, test, holds)
     value = interp.lookup(name)
     if value is None or types is None:
         return
@@ -118,8 +119,11 @@ def _is_of_type(interp: Interpreter, value: Value, types: set[str]) -> bool:
     return isinstance(obj, Container) and obj.builtin in types
 
 
-def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
-    """Return the last names of the tested classes; ``None`` if the call is no type test."""
+def _tested_types(interp: Interpreter, test: ast.Call, holds: bool) -> set[str] | None:
+    """Return the last names of the tested classes; ``None`` if the call is no type test, or its outcome tells none.
+
+    What other values have, too (``item``), tells a tensor only where it is missing.
+    """
     function = text_of(test.func).split(".")[-1]
     if function == "is_tensor":
         return {"Tensor"}
@@ -128,7 +132,8 @@ def _tested_types(interp: Interpreter, test: ast.Call) -> set[str] | None:
     if len(test.args) != 2:
         return None
     if function == "hasattr" and isinstance(test.args[1], ast.Constant):
-        return {"Tensor"} if test.args[1].value in TELL_TENSORS else None
+        name = str(test.args[1].value)
+        return {"Tensor"} if name in TELL_TENSORS or not (holds or lookup(f"torch.Tensor.{name}") is None) else None
     if function != "isinstance":
         return None
     types = interp.evaluate(test.args[1])

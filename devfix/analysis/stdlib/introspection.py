@@ -40,6 +40,7 @@ from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.stdlib.texts import known_start
 from devfix.analysis.torch import checkpoints, module_tree, modules
 from devfix.analysis.torch.batch_objects import BatchObject
+from devfix.models.index import lookup
 from devfix.models.names import NN_MODULE_METHODS, TELL_TENSORS
 
 if TYPE_CHECKING:
@@ -109,7 +110,14 @@ def _hasattr(interp: Interpreter, args: list[Value], keywords: Keywords, node: a
             return Const(True)
     if len(args) == 2 and isinstance(args[1], Const) and args[1].value in TELL_TENSORS:
         return _known(has(interp, option, args[1].value) for option in alternatives(args[0]))
+    if len(args) == 2 and isinstance(args[1], Const) and lookup(f"torch.Tensor.{args[1].value}") is not None:
+        return _known(_has_as_tensor(interp, option) for option in alternatives(args[0]))
     return UNKNOWN
+
+
+def _has_as_tensor(interp: Interpreter, value: Value) -> bool | None:
+    """Return whether a value has an attribute of tensors, which others may have, too; ``None`` if unknown."""
+    return False if value == NONE else is_known_tensor(interp, value) or None
 
 
 def _known(outcomes: Iterable[bool | None]) -> Value:

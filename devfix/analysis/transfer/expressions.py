@@ -34,9 +34,10 @@ from devfix.analysis.stdlib.items import is_non_string_key
 from devfix.analysis.stdlib.texts import composed
 from devfix.analysis.transfer import assignment, calls, conditions, functions, iteration
 from devfix.analysis.transfer.definitions import make_function
+from devfix.analysis.transfer.device_arguments import device_by_symbol
 from devfix.analysis.transfer.operators import binary, compare, format_string, unary
 from devfix.analysis.transfer.subscripts import subscript
-from devfix.syntax.bindings import assigned_names
+from devfix.syntax.bindings import assigned_names, names_bound_in
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree, position, text_of
 
@@ -70,7 +71,17 @@ def _name(interp: Interpreter, node: ast.Name) -> Value:
         raise Unreachable  # the program ends here without an accelerator
     function = interp.activation.function if interp.activation is not None else None
     is_local = function is not None and node.id in assigned_names(function.node)
-    return Unknown() if is_local else Unknown(node.id)  # a local name is not bound on this path
+    is_missing = device_by_symbol(node.id) == ACCELERATOR and _is_bound_nowhere(interp, node.id)
+    return Unknown() if is_local or is_missing else Unknown(node.id)  # a local name is not bound on this path
+
+
+def _is_bound_nowhere(interp: Interpreter, name: str) -> bool:
+    """Return whether no statement of the file binds a name: what it is called does not say what it would be."""
+    if interp.activation is None:
+        return False
+    tree = interp.activation.module.tree
+    is_bound = not {name, "*"}.isdisjoint(tree.derived(names_bound_in))
+    return not (is_bound or any(word in tree.text for word in _BINDS_UNSEEN))
 
 
 def _is_never_bound(interp: Interpreter, node: ast.Name) -> bool:

@@ -281,6 +281,8 @@ def _combine(
     in_place: bool = False,
 ) -> Value:
     """Evaluate an operator on tensors: both must be on one device; CPU scalars are exempt, except in ``@``."""
+    if in_place and not _holds_tensor(left) and _may_be_unknown(interp, left):
+        return UNKNOWN  # what is written in place stays where it is
     if not strict:
         left, right = (UNKNOWN if _is_option(value) else value for value in (left, right))
     others = (UNKNOWN,) if _may_be_unknown(interp, left) and _may_be_unknown(interp, right) else ()

@@ -130,6 +130,8 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         interp.state = start.fork()
         interp.activation.stmt = stmt
         path_conditions.assume(interp, stmt.test, holds)
+        if holds and not _assume_none_before(interp, stmt):
+            continue
         execute(interp, block)
         if is_split and interp.state is not None:
             execute(interp, rest)
@@ -143,6 +145,23 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
         return True
     interp.state = State.join(ends, replaced=True)
     return is_split
+
+
+def _assume_none_before(interp: Interpreter, stmt: ast.If) -> bool:
+    """Assume again that the tests before an ``elif`` do not hold, and return whether that is possible.
+
+    What its own test says may decide which part of them fails: ``if x is not None and hasattr(x, "item"): … elif x:``.
+    """
+    assert interp.activation is not None
+    parents = interp.activation.module.tree.parents
+    before = parents.get(stmt)
+    while isinstance(before, ast.If) and before.orelse == [stmt]:
+        if isinstance(before.test, ast.BoolOp) and not path_conditions.passes_arguments(before.test):
+            if interp.truth(before.test) is True:
+                return False
+            path_conditions.assume(interp, before.test, False)
+        stmt, before = before, parents.get(before)
+    return True
 
 
 def _is_repeated(interp: Interpreter, test: ast.expr) -> bool:

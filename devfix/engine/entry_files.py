@@ -74,15 +74,28 @@ def is_library(
     return not is_program
 
 
-def is_packaged(space: Workspace, path: str, lookups: Lookups) -> bool:
-    """Return whether a file is in a package that others can import from the root of its repository, or from ``src/``.
+def is_packaged(space: Workspace, path: str, lookups: Lookups, read: Reader) -> bool:
+    """Return whether a file is in a package that others can install: its repository says what it builds.
 
-    What was looked for is added to ``lookups``.
+    The package is at the root of the repository, or in ``src/``.  What was looked for is added to ``lookups``.
     """
     root, folder = sources.git_root(path) or space.root(path), os.path.dirname(os.path.abspath(path))
-    program = Program(space.text, root)
+    program = Program(read, root)
     outermost = ""
     while folder != os.path.dirname(folder) and program.has(folder, "__init__.py"):
         outermost, folder = folder, os.path.dirname(folder)
+    is_package = outermost not in ("", root) and folder in (root, os.path.join(root, "src"))
+    is_installable = is_package and any(
+        program.has(root, name) and builds.search(program.text(os.path.join(root, name)) or "")
+        for name, builds in _METADATA.items()
+    )
     merge_lookups(lookups, program.lookups)
-    return outermost not in ("", root) and folder in (root, os.path.join(root, "src"))
+    return is_installable
+
+
+#: What says that a repository can be installed: https://packaging.python.org/en/latest/specifications/pyproject-toml
+_METADATA = {
+    "pyproject.toml": re.compile(r"^\[(project|tool\.poetry)\]", re.MULTILINE),
+    "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
+    "setup.py": re.compile(r"\bsetup\("),
+}

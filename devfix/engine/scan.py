@@ -83,7 +83,7 @@ class Scan:
     partly: bool = False
     dependencies: Dependencies = field(default_factory=dependencies)
     is_program: bool = False
-    is_packaged: bool = False  # in a package that others can import
+    is_packaged: bool = False  # in a package that others can install
     reached: frozenset[Place] = frozenset()  # functions that programs call: by this one, or left out of a library
     coverage: dict[int, Coverage] = field(default_factory=dict)  # what became of the functions of the file, by line
 
@@ -174,7 +174,7 @@ def _scan_once(space: Workspace, path: str, left_out: frozenset[Place] | None, w
         elif not is_library(space, path, tree, seen.lookups, read, {line for _, line in left_out}):
             return scan
         else:
-            scan.is_packaged = is_packaged(space, path, seen.lookups)
+            scan.is_packaged = is_packaged(space, path, seen.lookups, read)
         flags = space.flags() if asks_for_more(space.settings) else NO_FLAGS
         with using(space.models), project_flags.using(flags):
             with_room(lambda: _analyse(space, scan, seen, read, left_out, watch))

@@ -3,7 +3,7 @@
 No program shows that a finding of library code happens: it rests on what callers are assumed to pass.  ``LIBRARIES``
 says for each rule, and for each kind of evidence, how many findings in public libraries were read, and how many are
 true: a caller with an accelerator fails, or trains incorrectly, by a documented call.  ``UNCALLED`` says it of code
-that no program calls in a repository of programs, and that is in no package: its authors are its only callers.
+that no program calls in a repository of programs that cannot be installed: its authors are its only callers.
 
 In programs, most findings are true where one function shows all of it; what rests on more often overlooks something:
 a path that cannot be taken, a value that is no tensor, a move on a way through many files.  ``PROGRAMS`` says how many
@@ -52,6 +52,7 @@ class Basis(Enum):
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
+    UNSURE = "an operation that need not get the value: its rule says so itself"
     GUESS = "arguments whose kind is guessed from a name, or steps of an object that others may place"
 
 
@@ -87,9 +88,11 @@ LIBRARIES = (
 
 #: Where none of these holds, one of ``LIBRARIES`` does.
 UNCALLED = (
-    Row("DEV102", Basis.EVERY_PATH, 4, 18),
-    Row("DEV204", Basis.EVERY_PATH, 0, 5),
-    Row("DEV601", Basis.EVERY_PATH, 0, 8),
+    Row("DEV102", Basis.EVERY_PATH, 11, 36),
+    Row("DEV102", Basis.GUESS, 4, 9),
+    Row("DEV202", Basis.EVERY_PATH, 5, 9),
+    Row("DEV204", Basis.EVERY_PATH, 0, 6),
+    Row("DEV601", Basis.EVERY_PATH, 0, 11),
 )
 
 #: Rules whose errors in programs are latent, or doubtful, with a weak basis; a run can confirm them.  On one of several
@@ -117,6 +120,7 @@ PROGRAMS = (
     Row("DEV302", Basis.FAR, 0, 5),
     Row("DEV401", Basis.FAR, 5, 20),
     Row("DEV501", Basis.UNKNOWN_METHOD, 0, 4),
+    Row("DEV501", Basis.UNSURE, 1, 8),
     Row("DEV502", Basis.FAR, 1, 3),
     Row("DEV502", Basis.SOME_PATH, 0, 14),
     Row("DEV601", Basis.ARGUMENT, 1, 17),
@@ -139,7 +143,8 @@ def level_of(code: str, basis: Basis, otherwise: Severity, beside_programs: bool
     """Return the level of a rule's findings in libraries with a basis; ``None`` if most of them are false.
 
     ``otherwise`` is the level where too few were judged; such a finding is at most latent, because it rests on what
-    callers are assumed to pass.  ``beside_programs``, the code is in a repository of programs, and in no package.
+    callers are assumed to pass.  ``beside_programs``, the code is in a repository of programs, and in no package that
+    can be installed.
     """
     row = _row(_rows_of_uncalled if beside_programs else _rows, code, basis)
     if row is None or row.judged < _FEWEST:
@@ -163,7 +168,7 @@ def levelled(
     """Yield one rule's findings with their measured levels, and whether each is doubtful, which is latent at most.
 
     Advice stays what it is: code that works was not judged.  ``beside_programs``, some of the checked files start
-    programs, and what these do not call is in no package.
+    programs, and what these do not call is in no package that can be installed.
     """
     bases = _bases(observations) if findings else {}
     for finding in findings:
@@ -175,6 +180,8 @@ def levelled(
             continue
         if not observations.is_library:
             known += [Basis.FAR] if _is_far(observations, finding) else []
+            is_of_use = {"created", "used"} <= {event.kind for event in finding.events}
+            known += [Basis.UNSURE] if is_of_use and level is Severity.LATENT else []
             level = _level_in_program(finding.code, known, finding.severity)
         elif known:
             level = level_of(finding.code, known[0], finding.severity, beside_programs)

@@ -269,7 +269,8 @@ def test_a_move_to_the_cpu_on_one_path_is_not_certain(tmp_path):
     path = tmp_path / "train.py"
     path.write_text(program)
     source = SourceFile(str(path), program.encode(), program)
-    outcome = fixpoint.check([source], Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path)))
+    settings = Settings(select=(CODE,), severity=Severity.LATENT, includes_doubtful=True, root=str(tmp_path))
+    outcome = fixpoint.check([source], settings)
 
     assert [r.finding.severity for r in outcome.resolutions] == [Severity.LATENT]
 
@@ -445,7 +446,9 @@ def test_the_index_of_what_another_function_has_moved_to_the_cpu_follows_it(tmp_
     )
     path = tmp_path / "train.py"
     path.write_text(before)
-    settings = Settings(select=(CODE,), severity=Severity.LATENT, root=str(tmp_path), unsafe_fixes=True)
+    settings = Settings(
+        select=(CODE,), severity=Severity.LATENT, includes_doubtful=True, root=str(tmp_path), unsafe_fixes=True
+    )
     outcome = fixpoint.apply([SourceFile(str(path), before.encode(), before)], settings)
 
     assert {r.finding.severity for r in outcome.resolutions} == {Severity.LATENT}

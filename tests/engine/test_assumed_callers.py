@@ -138,18 +138,26 @@ def test_what_is_mostly_false_is_shown_only_where_it_is_asked_for(check, files, 
     assert "DEV100" not in [code for code, _ in check(files, severity=Severity.LATENT)]
 
 
+METADATA = '[project]\nname = "ops"\n'
+
+
 @pytest.mark.parametrize(
-    ("folder", "found"),
+    ("folder", "metadata", "found"),
     [
-        pytest.param("lib", [("DEV102", Severity.LATENT)], id="package"),
-        pytest.param("src/lib", [("DEV102", Severity.LATENT)], id="package-in-src"),
-        pytest.param("old/lib", [], id="copy-of-a-package"),
+        pytest.param("lib", {"pyproject.toml": METADATA}, [("DEV102", Severity.LATENT)], id="package"),
+        pytest.param("src/lib", {"setup.py": "setup(name='ops')\n"}, [("DEV102", Severity.LATENT)], id="in-src"),
+        pytest.param("lib", {"setup.cfg": "[metadata]\nname = ops\n"}, [("DEV102", Severity.LATENT)], id="cfg"),
+        pytest.param("old/lib", {"pyproject.toml": METADATA}, [], id="copy-of-a-package"),
+        pytest.param("lib", {}, [], id="nothing-to-install"),
+        pytest.param("lib", {"pyproject.toml": "[tool.ruff]\n", "setup.cfg": "[flake8]\n"}, [], id="settings-only"),
     ],
 )
-def test_others_call_what_is_in_a_package(check, tmp_path, folder, found):
+def test_others_call_what_is_in_a_package_that_they_can_install(check, tmp_path, folder, metadata, found):
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / "__init__.py").write_text("")
     (tmp_path / folder / "ops.py").write_text(LIBRARY)
+    for name, text in metadata.items():
+        (tmp_path / name).write_text(text)
     told = check({f"{folder}/ops.py": LIBRARY, "train.py": PROGRAM}, severity=Severity.LATENT)
 
     assert [(code, level) for code, level in told if code != "DEV301"] == found
@@ -160,6 +168,7 @@ def test_packages_of_several_repositories_are_packages(check, tmp_path):
     for name in ("one", "other"):
         (tmp_path / name / "lib").mkdir(parents=True)
         (tmp_path / name / ".git").mkdir()
+        (tmp_path / name / "pyproject.toml").write_text(METADATA)
         (tmp_path / name / "lib" / "__init__.py").write_text("")
         files |= {f"{name}/lib/ops.py": LIBRARY, f"{name}/train.py": PROGRAM}
     told = check(files, severity=Severity.LATENT)

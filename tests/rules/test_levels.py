@@ -600,3 +600,17 @@ model.eval()
 model(torch.ones(3, 4, device="cuda"))
 """
     assert project(tmp_path, monkeypatch, beside(9, program)) == [("DEV204", Severity.LATENT)]
+
+
+@pytest.mark.parametrize(
+    ("moved", "found"),
+    [
+        pytest.param("x.cpu()", [Severity.ERROR], id="on-every-path"),
+        pytest.param("x.cpu() if len(x) > 60 else x", [], id="on-one-path"),
+    ],
+)
+def test_what_need_not_meet_the_accelerator_is_doubtful(findings_in, moved, found):
+    text = f"import torch\n\nx = torch.ones(3, 4).cuda()\ny = {moved}\ny + x\n"
+    levels = {with_doubtful: [each.severity for each in findings_in(text, with_doubtful)] for with_doubtful in (0, 1)}
+
+    assert levels == {0: found, 1: found or [Severity.LATENT]}

@@ -75,19 +75,23 @@ class Row:
 
 
 #: DEV100 reports what another rule does not: of the same tensors, what was measured of DEV202 holds.  Those of DEV501
-#: say that a value on the CPU is used with tensors on the accelerator; others have no such use.
+#: say that a value on the CPU is used with tensors on the accelerator; others have no such use.  Those of DEV204 are
+#: counted whatever they rest on.
 LIBRARIES = (
     Row("DEV100", Basis.NO_MODULE, 3, 13),
     Row("DEV102", Basis.EVERY_PATH, 63, 90),
     Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV202", Basis.NO_MODULE, 3, 13),
+    Row("DEV204", Basis.EVERY_PATH, 1, 6),
     Row("DEV501", Basis.EVERY_PATH, 3, 19),
     Row("DEV601", Basis.ARGUMENT, 5, 29),
     Row("DEV601", Basis.EVERY_PATH, 5, 8),
 )
 
-#: Where none of these holds, one of ``LIBRARIES`` does.
+#: Where none of these holds, one of ``LIBRARIES`` does.  Those of DEV100 and DEV101 are counted whatever they rest on.
 UNCALLED = (
+    Row("DEV100", Basis.EVERY_PATH, 2, 5),
+    Row("DEV101", Basis.EVERY_PATH, 1, 6),
     Row("DEV102", Basis.EVERY_PATH, 11, 36),
     Row("DEV102", Basis.GUESS, 4, 9),
     Row("DEV202", Basis.EVERY_PATH, 5, 9),
@@ -158,8 +162,8 @@ def _row(rows: _Rows, code: str, basis: Basis) -> Row | None:
     """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
     if basis is Basis.TOLD:
         return rows.get((code, basis))
-    stronger = Basis.SOME_PATH if basis is Basis.BOTH_MAY_BE_ON_CPU else Basis.EVERY_PATH
-    return rows.get((code, basis)) or rows.get((code, stronger))
+    weaker = (Basis.SOME_PATH,) if basis is Basis.BOTH_MAY_BE_ON_CPU else ()
+    return next((rows[code, each] for each in (basis, *weaker, Basis.EVERY_PATH) if (code, each) in rows), None)
 
 
 def levelled(

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import HeapObject, Module, module_at
 from devfix.analysis.domain.state import State
 from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
@@ -177,7 +178,9 @@ def levelled(
     bases = _bases(observations) if findings else {}
     for finding in findings:
         steps = [(event.path, event.line) for event in finding.events if event.kind != "called"]
-        known = [min(found, key=_ORDER)] if (found := [bases[step] for step in steps if step in bases]) else []
+        pairs = [(cause, use) for cause in steps for use in steps]
+        found = [bases[pair] for pair in pairs if pair in bases] or [bases[step] for step in steps if step in bases]
+        known = [min(found, key=_ORDER)] if found else []
         level: Severity | None = finding.severity
         if level is Severity.ADVICE:
             yield finding, False
@@ -223,29 +226,46 @@ def _level_in_program(code: str, rests_on: Sequence[Basis], otherwise: Severity)
     return Severity.LATENT if is_weak and otherwise is Severity.ERROR else otherwise
 
 
-def _bases(observations: Observations) -> dict[tuple[str, int], Basis]:
-    """Return the basis of what fails in each line, the strongest of several."""
-    found: dict[tuple[str, int], Basis] = {}
-    everything: list[DeviceMismatch | HostAccess] = [*observations.mismatches, *observations.host_accesses.values()]
-    if observations.multi_accelerator is not None:
-        everything += observations.multi_accelerator.mismatches
+_Place = tuple[str, int]
+
+
+def _bases(observations: Observations) -> dict[_Place | tuple[_Place, _Place], Basis]:
+    """Return the basis of what fails in each line, the strongest of several; also for each cause that is known."""
+    found: dict[_Place | tuple[_Place, _Place], Basis] = {}
+    everything: list[tuple[Observations, DeviceMismatch | HostAccess]] = [
+        *((run, each) for run in (observations, observations.multi_accelerator) if run for each in run.mismatches),
+        *((observations, each) for each in observations.host_accesses.values()),
+    ]
     stores = {store.number: store for store in observations.attribute_stores.values() if observations.is_library}
     arguments: list[HostAccess] = []
     reading = set[ast.AST]()  # functions that read tensors on the host
-    for failing in everything:
-        place = failing.point.tree.path, failing.point.span.line
-        basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(observations, failing)
-        found[place] = min(found.get(place, Basis.GUESS), basis, key=_ORDER)
+    for run, failing in everything:
+        place = _place(failing.point)
+        basis = Basis.NO_MODULE if _is_kept_by_no_module(stores, failing) else _basis(run, failing)
+        keys: list[_Place | tuple[_Place, _Place]] = [place, *((cause, place) for cause in _causes(run, failing))]
+        for key in keys:
+            found[key] = min(found.get(key, Basis.GUESS), basis, key=_ORDER)
         if isinstance(failing, HostAccess) and basis is Basis.EVERY_PATH:
             reading.add(failing.point.call_frame.activation.node)
         elif isinstance(failing, HostAccess) and all(tensor.is_certain for tensor in failing.tensors):
             arguments.append(failing)
     for argument in arguments:
         if argument.point.call_frame.activation.node in reading and not observations.is_library:
-            found[argument.point.tree.path, argument.point.span.line] = Basis.EVERY_PATH  # it would fail there next
+            found[_place(argument.point)] = Basis.EVERY_PATH  # it would fail there next
     for ignored in observations.of(IgnoredDevice):
         found[ignored.tree.path, ignored.tree.span(ignored.placed).line] = Basis.TOLD
     return found
+
+
+def _causes(observations: Observations, failing: DeviceMismatch | HostAccess) -> set[_Place]:
+    """Return where what is on the CPU is created."""
+    operands = failing.cpu if isinstance(failing, DeviceMismatch) else ()
+    numbers = {origin.source_id for operand in operands for origin in operand.origins}
+    return {_place(observations.sources[number].point) for number in numbers if number is not None}
+
+
+def _place(point: ProgramPoint) -> _Place:
+    return point.tree.path, point.span.line
 
 
 def _is_kept_by_no_module(stores: Mapping[int, AttributeStore], failing: DeviceMismatch | HostAccess) -> bool:

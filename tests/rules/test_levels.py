@@ -614,3 +614,19 @@ def test_what_need_not_meet_the_accelerator_is_doubtful(findings_in, moved, foun
     levels = {with_doubtful: [each.severity for each in findings_in(text, with_doubtful)] for with_doubtful in (0, 1)}
 
     assert levels == {0: found, 1: found or [Severity.LATENT]}
+
+
+def test_another_failure_of_a_line_is_no_evidence(findings_in):
+    text = """\
+import json
+import torch
+
+x = torch.ones(3, 4)
+y = torch.ones(3)
+classes = {each.name: each for each in json.load(open("classes.json"))}
+made = classes["model"]().to("cuda").eval()
+print(made.edit(x), y + torch.ones(3).cuda())
+"""
+    found = {finding.span.line: finding.severity for finding in findings_in(text) if finding.code == "DEV102"}
+
+    assert found == {4: Severity.LATENT, 5: Severity.ERROR}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Container, Module, object_at
@@ -16,6 +17,7 @@ from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
     UNKNOWN,
+    UNKNOWN_DEVICE,
     ClassValue,
     Origin,
     Pointer,
@@ -34,7 +36,14 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["computed_attribute", "is_plain_tensor", "note_class_attributes", "note_store", "tag_added"]
+__all__ = [
+    "computed_attribute",
+    "current_parameter",
+    "is_plain_tensor",
+    "note_class_attributes",
+    "note_store",
+    "tag_added",
+]
 
 _MOST_DEPTH = 3
 
@@ -141,6 +150,27 @@ def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0, *, deri
                 tagged = held.transformed(lambda _, item: tag(interp, item, number, depth + 1))
                 interp.now.write(value.id, replace(tagged, holder=number))
     return value
+
+
+def current_parameter(interp: Interpreter, value: Value) -> Value:
+    """Return what an attribute holds; a parameter of another object, by its name, is on an unknown device once moved.
+
+    ``Module.to`` replaces the data of a parameter and keeps the object: ``torch/nn/modules/module.py``,
+    ``Module._apply``.
+    """
+    if not isinstance(value, Tensor) or value.device != CPU or not value.origins:
+        return value
+    for origin in value.origins:
+        if origin.kind != "parameter" or not origin.attribute_id or not interp.now.has(origin.site_id):
+            return value
+        owner = interp.now.at(origin.site_id)
+        stored = next(islice(interp.observations.attribute_stores.values(), origin.attribute_id - 1, None))
+        is_name = isinstance(stored.value, ast.Name) or (
+            isinstance(stored.value, ast.Attribute) and stored.value.attr != "data"
+        )
+        if not is_name or not isinstance(owner, Module) or CPU in owner.devices:
+            return value
+    return replace(value, device=UNKNOWN_DEVICE)
 
 
 def _is_own(origin: Origin) -> bool:

@@ -27,6 +27,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations import HostAccess
+from devfix.analysis.transfer.conditions import is_switched_off
 from devfix.syntax.tree import text_of
 
 if TYPE_CHECKING:
@@ -74,7 +75,10 @@ def note_access(
     read = alternatives(interp.element(value, node) if container else value)
     is_mixed = key in interp.observations.numbers_read or any(isinstance(each, (Const, Number)) for each in read)
     interp.observations.host_accesses.setdefault(
-        key, HostAccess(kind, point, operation, expression, tensors, container, interp.latent, is_mixed)
+        key,
+        HostAccess(
+            kind, point, operation, expression, tensors, container, interp.latent or is_switched_off(interp), is_mixed
+        ),
     )
 
 
@@ -217,7 +221,7 @@ def note_loader(interp: Interpreter, loader: HeapObject, flags: Collection[str],
                 f"{flag}=",
                 named[flag],
                 tensors,
-                latent=interp.latent,
+                latent=interp.latent or is_switched_off(interp),
                 loader=loader,
                 sample=entries or sample,
             )

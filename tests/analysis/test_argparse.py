@@ -196,3 +196,16 @@ def test_choices_that_are_not_all_known_exclude_nothing(place, given):
     program = PARSER.format(argument=f"parser.add_argument('--mode', required=True, {given})")
 
     assert place(f"from names import name, names\n{program}{CHOICES}", "x") == "either"
+
+
+@pytest.mark.parametrize("given", ["type=torch.device, nargs='+'", "nargs='*', default=[torch.device('cuda')]"])
+def test_an_option_with_several_devices_is_a_list_of_them(analyse, given):
+    text = f"""
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("--devices", {given})
+        args = parser.parse_args()
+        torch.ones(3) + torch.ones(3).to(args.devices[0])
+        """
+
+    assert len(analyse(text).mismatches) == 1

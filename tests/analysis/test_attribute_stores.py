@@ -122,3 +122,32 @@ def test_a_cpu_table_takes_no_indices_from_the_accelerator(met, index):
 )
 def test_indices_that_are_allowed(met, table, index):
     assert met(f"t = torch.ones(3, device='cuda').long()\ntable = {table}\ntable[{index}]\n") == []
+
+
+HOLDER = """
+class Gaussian:
+    def __init__(self, mu):
+        self.mu = mu
+
+    def sample(self, x):
+        return self.mu * x
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.mu = nn.Parameter(torch.ones(4))
+        self.table = torch.ones(4)
+        self.held = Gaussian({given})
+
+    def forward(self, x):
+        return self.held.sample(x)
+
+net = Net().to("cuda")
+net(torch.ones(3, 4, device="cuda"))
+"""
+
+
+@pytest.mark.parametrize(("given", "number"), [("self.mu", 0), ("self.table", 1), ("torch.ones(4)", 1)])
+def test_a_parameter_moves_wherever_it_is_held(met, given, number):
+    """The move replaces the data of a parameter; the object that others hold stays the same."""
+    assert len(met(HOLDER.format(given=given))) == number

@@ -47,6 +47,7 @@ def test_these_meet(met, last):
         pytest.param("there * td.Beta(torch.tensor(1.0), torch.tensor(1.0)).sample()", id="drawn-without-dimensions"),
         pytest.param("there * td.Gamma(torch.tensor(2.0), 1.0).rsample()", id="reparametrised-without-dimensions"),
         pytest.param("there + Normal(unknown, 1.0).sample()", id="unknown-parameter"),
+        pytest.param("there + Normal(0.0, 1.0).cdf(unknown)", id="unknown-value-of-numbers"),
         pytest.param("there + td.transforms.ExpTransform()(there)", id="no-distribution"),
     ],
 )

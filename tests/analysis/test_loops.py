@@ -366,3 +366,21 @@ def test_what_a_loop_does_from_its_second_round_is_done_in_every_later_one(met, 
         """
 
     assert bool(met(program)) is fails
+
+
+@pytest.mark.parametrize(
+    ("iterable", "number"),
+    [
+        ("range(20)", 0),
+        ("tqdm(range(1, 3))", 0),
+        ("enumerate(['a'])", 0),
+        ("range(0)", 1),
+        ("range(rounds())", 1),
+        ("range(3, 1)", 1),
+        ("[]", 1),
+    ],
+)
+def test_what_ends_the_first_round_of_a_loop_ends_the_program_if_there_is_one(met, iterable, number):
+    text = f"for _ in {iterable}:\n    raise SystemExit\ntorch.ones(3).cuda() + torch.ones(3)\n"
+
+    assert len(met(text)) == number

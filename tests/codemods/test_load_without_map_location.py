@@ -349,3 +349,20 @@ def test_what_an_object_keeps_of_a_checkpoint_stays_where_it_was_saved(repair, b
 
     assert repair(CODE, kept.format("")) == kept.format(', map_location=None if torch.cuda.is_available() else "cpu"')
     assert repair(CODE, number.format("")) == number.format(', map_location="cpu"')
+
+
+def test_a_list_of_devices_is_no_device(repair):
+    text = """\
+import argparse
+
+import torch
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--devices", type=torch.device, nargs="+", default=[torch.device("cuda")])
+args = parser.parse_args()
+net = nn.Linear(3, 3).to(args.devices[0])
+net.load_state_dict(torch.load("best.pt"))
+"""
+
+    assert repair(CODE, text) == text.replace('"best.pt"', '"best.pt", map_location=args.devices[0]')

@@ -337,3 +337,27 @@ x1, x2, y1, y2 = train_test_split(x, y, test_size=0.2)
 z1, z2 = train_test_split(x, stratify=y)
 """
     assert repair("DEV601", program) == program.replace("stratify=y", "stratify=y.cpu()")
+
+
+@pytest.mark.parametrize(
+    ("read", "moved"),
+    [
+        ("torch.sigmoid(net.weight)", ".detach().cpu()"),
+        ("scale", ".detach().cpu()"),
+        ("fixed", ".cpu()"),
+        ("net.weight.data", ".cpu()"),
+    ],
+)
+def test_a_parameter_is_detached(repair, read, moved):
+    text = f"""\
+import numpy as np
+import torch
+from torch import nn
+
+net = nn.Linear(3, 1).cuda()
+scale = nn.Parameter(torch.ones(3).cuda())
+fixed = nn.Parameter(torch.ones(3).cuda(), requires_grad=False)
+print(np.append([1], {read}))
+"""
+
+    assert repair("DEV601", text) == text.replace(f", {read}))", f", {read}{moved}))")

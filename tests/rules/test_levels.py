@@ -630,3 +630,19 @@ print(made.edit(x), y + torch.ones(3).cuda())
     found = {finding.span.line: finding.severity for finding in findings_in(text) if finding.code == "DEV102"}
 
     assert found == {4: Severity.LATENT, 5: Severity.ERROR}
+
+
+@pytest.mark.parametrize(
+    ("test", "level"),
+    [
+        ("LOAD", Severity.LATENT),
+        ("LOAD and len(x) > 2", Severity.LATENT),
+        ("SAVE", Severity.ERROR),
+        ("not LOAD", Severity.ERROR),
+    ],
+)
+def test_what_a_user_must_switch_on_is_latent(findings_in, test, level):
+    text = "import torch\n\nLOAD, SAVE = False, True\n\n\ndef run(x):\n"
+    text += f"    if {test}:\n        return x + torch.ones(3)\n\n\nrun(torch.ones(3).cuda())\n"
+
+    assert [(finding.code, finding.severity) for finding in findings_in(text)] == [("DEV102", level)]

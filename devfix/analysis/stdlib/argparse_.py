@@ -29,6 +29,7 @@ from devfix.analysis.domain.values import (
     Value,
 )
 from devfix.analysis.scenarios import configured_device
+from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer.device_arguments import device_by_symbol
 
@@ -133,6 +134,9 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
     for switch, is_on in (("store_true", True), ("store_false", False)):
         if action == Const(switch) and default == Const(is_on):
             return Const(is_on)  # given or not
+    if _is_list(keywords.get("nargs")) and (type_ == External("torch.device") or _holds_devices(interp, default)):
+        interp.observations.has_configured_device = True
+        return interp.new(ListObject(default_item=DeviceValue(configured_device(interp))))
     device = value_by_name(interp, symbol)
     is_possible = not _lists_no_accelerator(interp, keywords.get("choices")) and not _is_other_text(name, default)
     if isinstance(device, DeviceValue) and is_possible:
@@ -158,6 +162,12 @@ def _option(interp: Interpreter, name: str, keywords: dict[str, Value]) -> Value
         return default
     choices = _choices(interp, keywords) if default is None and keywords.get("required") == Const(True) else ()
     return Text(symbol, choices) if choices else Unknown(symbol)
+
+
+def _holds_devices(interp: Interpreter, default: Value | None) -> bool:
+    """Return whether a default is a list of devices: ``[torch.device("cuda")]``."""
+    listed = object_at(interp, default, Container)
+    return listed is not None and any(isinstance(item, DeviceValue) for item in listed.contents)
 
 
 def _choices(interp: Interpreter, keywords: dict[str, Value]) -> tuple[str, ...]:

@@ -25,6 +25,7 @@ from devfix.analysis.domain.values import (
     Tensor,
     Union,
     Value,
+    alternatives,
 )
 from devfix.analysis.torch import data_sources
 from devfix.analysis.transfer.device_check import OperandSet, check_same_device, tensor_operands, tensors_in
@@ -61,6 +62,8 @@ class DistributionObject(HeapObject):
             return _sample(interp, operands, name, _shape(args, keywords), node)
         if name in _PROBABILITY_METHODS and args:
             given = tensors_in(interp, args[0], text_of(node.args[0]) if node.args else "…")
+            if not (given or operands or all(isinstance(option, (Const, Number)) for option in alternatives(args[0]))):
+                return Tensor(UNKNOWN_DEVICE)
             is_free = _innermost(interp, self) in _ACCEPT_SCALAR_VALUE
             return _check(interp, node, f".{name}()", [*operands, *given], scalars_are_free=is_free)
         if name in ("entropy", "enumerate_support"):

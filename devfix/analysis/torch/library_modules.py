@@ -205,7 +205,8 @@ def _parameter(interp: Interpreter, name: str, args: list[Value], keywords: Keyw
     value = args[0] if args else keywords.get("data", UNKNOWN)
     device = value.device if isinstance(value, Tensor) else CPU if isinstance(value, Unknown) else UNKNOWN_DEVICE
     is_scalar = isinstance(value, Tensor) and value.maybe_zero_dim
-    return Tensor(device, (Origin("parameter"),), maybe_zero_dim=is_scalar)
+    is_fixed = Const(False) in (*args[1:2], keywords.get("requires_grad"))
+    return Tensor(device, (Origin("parameter"),), maybe_zero_dim=is_scalar, grad=not is_fixed)
 
 
 OVERLAYS: dict[str, TransferFunction] = {

@@ -102,7 +102,7 @@ class ModuleObject(Module):
         if name == "dtype" and self.is_opaque:
             return DType()  # of models of Transformers and Diffusers
         if _PARAMETERS.fullmatch(name) and self.weights and self.cls is None:
-            return Tensor(self.device, (Origin("parameter", pointer.id),))
+            return Tensor(self.device, (Origin("parameter", pointer.id),), grad=True)
         if name in _SETTINGS and self.cls is None:
             return Const(True)  # PyTorch's defaults
         if name in _SIZES:

@@ -6,6 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING
 
+from devfix.analysis.attribute_stores import current_parameter
 from devfix.analysis.domain.classes import find_member
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
@@ -87,7 +88,7 @@ def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Va
             found = interp.heap_object(value).attribute(interp, value, name, node)
             if value.id in interp.unfollowed and isinstance(found, Unknown) and _NAMES_DEVICE.search(name):
                 return UNKNOWN  # the constructor, which was not followed again, may say which
-            return found
+            return current_parameter(interp, found)
         case Tensor():
             is_open = name == "is_cuda" and not value.device.known
             return _is_on_accelerator(interp) if is_open else _attribute_of_tensor(value, name)

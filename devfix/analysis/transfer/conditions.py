@@ -62,7 +62,7 @@ from devfix.syntax.tree import text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["flag_value", "tests_device", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["flag_value", "is_switched_off", "tests_device", "truth", "truth_of", "unknown_leaves"]
 
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
@@ -138,6 +138,27 @@ def _named_flag(interp: Interpreter, test: ast.expr) -> bool | None:
 def _is_switch(test: ast.expr, value: Value) -> bool:
     """Return whether ``test`` is a switch that users edit (``LOAD_MODEL = False``): both values are possible."""
     return isinstance(test, ast.Name) and test.id.isupper() and value == Const(False) and flag_value(test.id) is None
+
+
+def is_switched_off(interp: Interpreter) -> bool:
+    """Return whether the current statement runs only if a user edits a switch: ``if LOAD_MODEL:``, which is off."""
+    activation = interp.activation
+    child: ast.AST | None = activation.stmt if activation is not None else None
+    if activation is None or child is None:
+        return False
+    for parent in activation.module.tree.ancestors(child):
+        if isinstance(parent, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            break
+        if isinstance(parent, ast.If) and child in parent.body and _needs_switch(interp, parent.test):
+            return True
+        child = parent
+    return False
+
+
+def _needs_switch(interp: Interpreter, test: ast.expr) -> bool:
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
+        return any(_needs_switch(interp, part) for part in test.values)
+    return isinstance(test, ast.Name) and _is_switch(test, interp.lookup(test.id) or NONE)
 
 
 def _boolean(interp: Interpreter, test: ast.BoolOp) -> bool | None:
@@ -396,13 +417,17 @@ def _items(interp: Interpreter, container: Value) -> list[Value] | None:
 
 
 def unknown_leaves(interp: Interpreter, test: ast.expr) -> list[ast.expr]:
-    """Return the conditions that an undecided test combines, without those that the path decides."""
+    """Return the conditions that an undecided test combines, without the flags among them that the path decides."""
     if isinstance(test, ast.BoolOp):
-        is_open = [part for part in test.values if passes_arguments(part) or truth(interp, part) is None]
+        is_open = [part for part in test.values if isinstance(part, ast.Compare) or not _is_decided(interp, part)]
         return [leaf for part in is_open for leaf in unknown_leaves(interp, part)]
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return unknown_leaves(interp, test.operand)
     return [test]
+
+
+def _is_decided(interp: Interpreter, part: ast.expr) -> bool:
+    return not passes_arguments(part) and truth(interp, part) is not None
 
 
 @node_cache(16384)

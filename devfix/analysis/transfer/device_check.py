@@ -31,6 +31,7 @@ from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.observations.execution import OperandsCompared
 from devfix.analysis.scopes import condition_of
 from devfix.analysis.torch.checkpoints import note_origin_use
+from devfix.analysis.transfer.conditions import is_switched_off
 from devfix.analysis.transfer.placeholders import is_placeholder
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import called_name, names_in, text_of, walk
@@ -195,7 +196,7 @@ def check_same_device(
             _distinct(cpu),
             _distinct(accelerator),
             opaque,
-            interp.latent,
+            interp.latent or is_switched_off(interp),
             takes_numbers,
             any(one.always_conflicts_with(other) for one in operands for other in operands),
             any(one.devices == {ACCELERATOR} for one in operands),

@@ -67,7 +67,7 @@ def element(interp: Interpreter, value: Value, node: ast.AST, moved: frozenset[s
         case Union(options):
             return join(element(interp, option, node, moved) for option in options)
         case Parameters(pointer, named):
-            parameter = Tensor(weights_device(interp, pointer), (Origin("parameter", pointer.id),))
+            parameter = Tensor(weights_device(interp, pointer), (Origin("parameter", pointer.id),), grad=True)
             return TupleValue((Text(), parameter)) if named else parameter
         case Tensor(maybe_container=True, origins=origins, device=device):
             if origins and origins[0].kind == "batch" and device == CPU:

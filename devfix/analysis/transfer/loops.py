@@ -210,11 +210,19 @@ def _is_endless(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
     return isinstance(stmt, ast.While) and isinstance(stmt.test, ast.Constant) and bool(stmt.test.value)
 
 
-def _has_elements(stmt: ast.For | ast.AsyncFor | ast.While) -> bool:
-    """Return whether a loop has a first round: a text has a part, ``for part in text.split(","):``."""
-    match stmt:
-        case ast.For(iter=ast.Call(func=ast.Attribute(attr="split" | "rsplit"), args=[ast.Constant(value=str())])):
+def _has_elements(interp: Interpreter, iterable: ast.expr) -> bool:
+    """Return whether a loop has a first round: a text has a part, ``text.split(",")``, and so has ``range(20)``."""
+    match iterable:
+        case ast.Call(func=ast.Attribute(attr="split" | "rsplit"), args=[ast.Constant(value=str())]):
             return True
+        case ast.Call(func=ast.Name(id="range" | "trange"), args=bounds, keywords=[]) if 0 < len(bounds) <= 3:
+            values = [interp.evaluate(bound) for bound in bounds if not isinstance(bound, ast.Starred)]
+            numbers = [value.value for value in values if isinstance(value, Const) and isinstance(value.value, int)]
+            return len(numbers) == len(bounds) and 0 not in numbers[2:] and bool(range(*numbers))
+        case ast.Call(func=ast.Name(id="enumerate" | "tqdm" | "reversed" | "list"), args=[inner, *_]):
+            return _has_elements(interp, inner)
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            return any(not isinstance(item, ast.Starred) for item in items)
     return False
 
 
@@ -271,7 +279,9 @@ def _repeat(
             first, least = iterate, 1  # whether a round is the first decides less than it seems
             continue
         if not interp.alive:  # each round returns or raises: what follows is reached if there is none
-            interp.state = None if _is_endless(stmt) or _has_elements(stmt) else heads[-1]
+            interp.state = heads[-1]
+            if _is_endless(stmt) or (isinstance(stmt, (ast.For, ast.AsyncFor)) and _has_elements(interp, stmt.iter)):
+                interp.state = None
             return
         for index in reversed(range(len(heads) if len(heads) >= least else 0)):
             if brings_nothing_new(interp.now, heads[index], loop.start, overwritten):

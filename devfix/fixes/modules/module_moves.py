@@ -15,6 +15,7 @@ from devfix.analysis.domain.location import CallFrame, ProgramPoint
 from devfix.analysis.domain.values import Pointer, alternatives
 from devfix.analysis.observations import DeviceMismatch
 from devfix.analysis.scopes import is_device, value_of, visible
+from devfix.analysis.transfer.device_arguments import MOVE_METHODS
 from devfix.fixes.insertion_point import inside_module, same_function
 from devfix.fixes.module_move import ModuleMove, module_move_at
 from devfix.fixes.modules.configured_modules import configured_move, configured_name, is_configured
@@ -160,8 +161,10 @@ def _construction_frames(mismatch: DeviceMismatch, root: RootModule) -> Iterator
 def _after_branches(mismatch: DeviceMismatch, moved: ProgramPoint) -> Iterator[_MoveCandidate]:
     """Yield the statement after the branches of a module that is moved on one branch only."""
     call = moved.node
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute)):
-        return
+    if not (
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in ("to", *MOVE_METHODS)
+    ):
+        return  # a wrapper moves its argument: ``nn.DataParallel(model)``
     name = ast.unparse(call.func.value)
     outermost: ast.stmt | None = None
     used = {

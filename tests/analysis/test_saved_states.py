@@ -69,6 +69,7 @@ ANYWHERE = {
     "    torch.save(kept, path)",
     "an-argument-moves": "self.log('loss', loss.cpu())\n    torch.save(self.model.state_dict(), path)",
     "some-values": "torch.save({k: v.cpu() if k == 'n' else v for k, v in model.state_dict().items()}, path)",
+    "lists": "kept = [[] for _ in range(3)]\n    torch.save(kept, path)",
     "almost-an-optimizer": "torch.save(optimal.state_dict(), path)",
     "a-parameter": "torch.save({'net': path}, 'x')",
 }

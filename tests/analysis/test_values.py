@@ -170,7 +170,7 @@ def test_each_kind_of_many_alternatives_is_widened(values, joined):
 
 
 def test_few_alternatives_stay_as_they_are():
-    values = [Const(1), Const(2), Tensor(CPU), Tensor(CPU, grad=True), UNKNOWN, NONE]
+    values = [Const(1), Const(2), Tensor(CPU), Tensor(CPU, maybe_zero_dim=True), UNKNOWN, NONE]
 
     assert alternatives(join(values)) == tuple(values)
 
@@ -179,3 +179,8 @@ def test_a_tensor_among_many_numbers_is_seen(met):
     branches = "".join(f"elif f({number}):\n    y = {number}\n" for number in range(8))
 
     assert met(f"if f():\n    y = torch.ones(3)\n{branches}torch.ones(3).cuda() + y") == ["torch.ones(3).cuda() + y"]
+
+
+def test_a_tensor_that_may_require_grad_is_one_alternative():
+    plain, trained = Tensor(CPU), Tensor(CPU, grad=True)
+    assert join((plain, trained, Tensor(ACCELERATOR))) == join((trained, Tensor(ACCELERATOR)))

@@ -117,3 +117,38 @@ def test_an_aliased_type_with_another_use_is_not_replaced():
     before = f"{NET}Tensor = torch.cuda.FloatTensor\nprint(Tensor)\nnet(Tensor(3, 4))\n"
 
     assert list(conflict_edits(*conflict_in(before))) == []
+
+
+REPLICATED = """
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, {name}):
+        mask = torch.ones(3, 4).cuda()
+        return self.layer({name} * mask)
+
+
+net = nn.DataParallel(Net()).to(device)
+net(torch.ones(3, 4).to(device))
+"""
+
+
+def test_a_replica_gets_the_device_of_its_input():
+    text = IMPORTS + DEVICE + REPLICATED.format(name="x")
+
+    assert "mask = torch.ones(3, 4).to(x.device)" in edited(text, next(conflict_edits(*conflict_in(text)))[1])
+
+
+def test_without_replicas_the_device_of_the_program_is_as_good():
+    text = IMPORTS + DEVICE + REPLICATED.format(name="x").replace("nn.DataParallel(Net())", "Net()")
+
+    assert next(conflict_edits(*conflict_in(text)))[0] in ("use `device`", "use `x.device`")
+
+
+def test_a_global_device_is_none_for_replicas():
+    text = IMPORTS + DEVICE + REPLICATED.format(name="*x").replace("x * mask", "x[0] * mask").replace("*x[0]", "x[0]")
+    found = [title for title, _ in conflict_edits(*conflict_in(text))]
+
+    assert "use `device`" not in found

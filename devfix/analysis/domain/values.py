@@ -389,7 +389,7 @@ def join(values: Iterable[Value]) -> Value:
         else:
             found[value] = None
     if len(found) > 1:
-        found = _without_identities(found)
+        found = _without_gradients(_without_identities(found))
     if len(found) > WIDENING_LIMIT:
         found = _widened(found)
     if not found:
@@ -405,6 +405,16 @@ def _without_identities(options: dict[Value, None]) -> dict[Value, None]:
     return dict.fromkeys(
         UNKNOWN if each is plain[0] else each for each in options if each is plain[0] or each not in plain
     )
+
+
+def _without_gradients(options: dict[Value, None]) -> dict[Value, None]:
+    """Return alternatives with one tensor for two of which only one requires grad."""
+    spare = [
+        plain
+        for each in options
+        if isinstance(each, Tensor) and each.grad and (plain := replace(each, grad=False)) in options
+    ]
+    return {each: None for each in options if each not in spare} if spare else options
 
 
 def _widened(options: Iterable[Value]) -> dict[Value, None]:

@@ -91,8 +91,10 @@ def construct_loss(interp: Interpreter, model: Model, args: list[Value], keyword
         for tensor in checkpoints.loaded_tensors(interp, value):
             checkpoints.note_use(interp, tensor, "buffer", node, False)
         if isinstance(value, Tensor) and not (value.maybe_zero_dim and may_join):
-            interp.now.set_field(pointer, key, replace(value, origins=(Origin("buffer", pointer.id),)))
-            interp.now.update(pointer, weights=True, devices=frozenset({value.device}))
+            is_shared = any(origin.kind == "parameter" for origin in value.origins)  # its module moves it in place
+            device = UNKNOWN_DEVICE if is_shared else value.device
+            interp.now.set_field(pointer, key, replace(value, device=device, origins=(Origin("buffer", pointer.id),)))
+            interp.now.update(pointer, weights=True, devices=frozenset({device}))
         elif not isinstance(value, Tensor) and value != NONE:
             interp.now.update(pointer, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
     return pointer
@@ -164,6 +166,10 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
         keywords = {"device_ids": args[1], **keywords}
     given = distributed.input_device(interp, keywords, is_distributed=is_distributed)
     input_device = ACCELERATOR if given is None and not is_distributed else given
+    if interp.scenario.no_accelerator and not is_distributed:
+        input_device = (
+            None  # DataParallel without accelerators only calls its module: torch/nn/parallel/data_parallel.py
+        )
     for option in alternatives(inner):
         if not isinstance(option, Pointer):
             continue

@@ -206,7 +206,8 @@ class _Values:
             case ast.DictComp(value=item, generators=[loop]):
                 return self._items(item, loop.iter, depth)
             case ast.ListComp(elt=item, generators=[loop]) | ast.GeneratorExp(elt=item, generators=[loop]):
-                return self._items(item.elts[-1] if isinstance(item, (ast.Tuple, ast.List)) else item, loop.iter, depth)
+                parts = item.elts if isinstance(item, (ast.Tuple, ast.List)) else []
+                return self._items(parts[-1] if parts else item, loop.iter, depth)
             case ast.IfExp(body=body, orelse=orelse):
                 return self.devices_of(body, depth + 1) | self.devices_of(orelse, depth + 1)
             case ast.Call():

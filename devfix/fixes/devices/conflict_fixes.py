@@ -13,12 +13,13 @@ from devfix.analysis.scopes import visible
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS
 from devfix.fixes.devices.conflicting_devices import DeviceConflict
 from devfix.fixes.index_moves import index_on_cpu
-from devfix.fixes.insertion_point import all_live, headers
+from devfix.fixes.insertion_point import all_live, headers, inside_module
 from devfix.fixes.move_style import move_of
+from devfix.fixes.replicas import has_replicas
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.model import AddKeyword, AppendCode, Edit, ReplaceExpression, ReplaceStatement
 from devfix.models.names import RANDOM_FACTORIES
-from devfix.syntax.bindings import assigned_names, binds, defaults
+from devfix.syntax.bindings import assigned_names, binds, defaults, parameters, root_name
 from devfix.syntax.tree import SourceTree, names_in, text_of
 
 __all__ = ["UNDER_CONDITION", "asked_by_several", "conflict_edits", "move_index", "move_operand_at_use"]
@@ -88,9 +89,18 @@ def move_index(conflict: DeviceConflict) -> Edit | None:
 
 
 def _device_expression(observations: Observations, conflict: DeviceConflict) -> str | None:
-    return device_for_tensor(
-        observations, conflict.point, conflict.point.call_frame, conflict.partners, fits=conflict.has_program_device
+    """Return an expression for the program's device; replicas of a module each have their own, as ``x.device`` has."""
+    call_frame = conflict.point.call_frame
+    function = call_frame.activation.node
+    in_replica = (
+        inside_module(call_frame) and getattr(function, "name", "") != "__init__" and has_replicas(observations)
     )
+    own = {*parameters(function), *assigned_names(function)} - {"self"}
+
+    def fits(text: str) -> bool:
+        return (not in_replica or root_name(text) in own) and conflict.has_program_device(text)
+
+    return device_for_tensor(observations, conflict.point, call_frame, conflict.partners, fits=fits)
 
 
 def _with_device(tree: SourceTree, call: ast.Call, device: str) -> Iterator[Edit]:

@@ -44,7 +44,8 @@ Safe: on a machine with an accelerator the value is moved to the same device as 
 a move under its condition is unsafe if another hard-coded device of the program has no fix: values would lie on both. A
 line under a condition that may test for the accelerator, or in a `try`, is not reported. An index is not reported in a
 program that defines which accelerator `cuda` means (`torch.cuda.set_device`, `CUDA_VISIBLE_DEVICES`). `torch.cuda.amp`
-is not reported, because without an accelerator it only warns.
+is not reported, because without an accelerator it only warns. In the methods of a module
+that `DataParallel` replicates, the edit names the device of a tensor there: each replica has its own.
 
 ## References
 - [Device-agnostic code](https://docs.pytorch.org/docs/stable/notes/cuda.html#device-agnostic-code)

@@ -163,8 +163,8 @@ def _row(rows: _Rows, code: str, basis: Basis) -> Row | None:
     """Return the row of a rule and a basis, or else of the stronger one that it is a part of."""
     if basis is Basis.TOLD:
         return rows.get((code, basis))
-    weaker = (Basis.SOME_PATH,) if basis is Basis.BOTH_MAY_BE_ON_CPU else ()
-    return next((rows[code, each] for each in (basis, *weaker, Basis.EVERY_PATH) if (code, each) in rows), None)
+    stronger = (Basis.SOME_PATH,) if basis is Basis.BOTH_MAY_BE_ON_CPU else ()
+    return next((rows[code, each] for each in (basis, *stronger, Basis.EVERY_PATH) if (code, each) in rows), None)
 
 
 def levelled(

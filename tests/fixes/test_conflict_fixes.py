@@ -141,14 +141,13 @@ def test_a_replica_gets_the_device_of_its_input():
     assert "mask = torch.ones(3, 4).to(x.device)" in edited(text, next(conflict_edits(*conflict_in(text)))[1])
 
 
-def test_without_replicas_the_device_of_the_program_is_as_good():
-    text = IMPORTS + DEVICE + REPLICATED.format(name="x").replace("nn.DataParallel(Net())", "Net()")
+@pytest.mark.parametrize(
+    ("net", "titles"),
+    [("nn.DataParallel(Net())", []), ("Net()", ["use `next(self.parameters()).device`"])],
+    ids=["replicated", "alone"],
+)
+def test_what_holds_for_one_module_does_not_hold_for_its_replicas(net, titles):
+    text = IMPORTS + DEVICE + REPLICATED.format(name="x").replace("forward(self, x)", "forward(self, *x)")
+    text = text.replace("x * mask", "x[0] * mask").replace("nn.DataParallel(Net())", net)
 
-    assert next(conflict_edits(*conflict_in(text)))[0] in ("use `device`", "use `x.device`")
-
-
-def test_a_global_device_is_none_for_replicas():
-    text = IMPORTS + DEVICE + REPLICATED.format(name="*x").replace("x * mask", "x[0] * mask").replace("*x[0]", "x[0]")
-    found = [title for title, _ in conflict_edits(*conflict_in(text))]
-
-    assert "use `device`" not in found
+    assert [title for title, _ in conflict_edits(*conflict_in(text))] == titles

@@ -167,9 +167,7 @@ def _parallel(interp: Interpreter, name: str, args: list[Value], keywords: Keywo
     given = distributed.input_device(interp, keywords, is_distributed=is_distributed)
     input_device = ACCELERATOR if given is None and not is_distributed else given
     if interp.scenario.no_accelerator and not is_distributed:
-        input_device = (
-            None  # DataParallel without accelerators only calls its module: torch/nn/parallel/data_parallel.py
-        )
+        input_device = None  # it only calls its module then: torch/nn/parallel/data_parallel.py
     for option in alternatives(inner):
         if not isinstance(option, Pointer):
             continue

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import field, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from devfix.analysis.domain.classes import find_member, inherited_attribute, mro
 from devfix.analysis.domain.joins import (
@@ -22,6 +22,7 @@ from devfix.analysis.domain.joins import (
     MADE_UNION,
     OPTIONS,
     UNION,
+    JoinFunction,
     equal_or,
     join_options,
 )
@@ -61,6 +62,7 @@ __all__ = [
     "module_at",
     "moves_item",
     "object_at",
+    "ways_to_join",
 ]
 
 Kind = TypeVar("Kind", bound="HeapObject")
@@ -406,10 +408,19 @@ def module_at(memory: _Memory, value: Value | None) -> Module | None:
 def join_objects(one: HeapObject, two: HeapObject) -> HeapObject:
     """Return what holds for one object on either of two paths; of two kinds, only what every object has."""
     one, two = one.seen_as(two), two.seen_as(one)
-    kind = type(one) if type(one) is type(two) else HeapObject
-    joined: dict[str, Any] = {}
-    for each in fields(kind):
-        joined[each.name] = each.metadata["join"](getattr(one, each.name), getattr(two, each.name))
-    if type(one) is not type(two):
-        joined["devices"] = frozenset({UNKNOWN_DEVICE})
-    return kind(**joined)
+    if type(one) is type(two):
+        pairs = ((name, way, getattr(one, name), getattr(two, name)) for name, way in ways_to_join(type(one)))
+        return replace(one, **{name: way(ours, theirs) for name, way, ours, theirs in pairs if ours is not theirs})
+    joined = {name: way(getattr(one, name), getattr(two, name)) for name, way in ways_to_join(HeapObject)}
+    return HeapObject(**{**joined, "devices": frozenset({UNKNOWN_DEVICE})})
+
+
+def ways_to_join(kind: type[HeapObject]) -> list[tuple[str, JoinFunction]]:
+    """Return in which way each fact about a kind of object is joined."""
+    ways = _ways.get(kind)
+    if ways is None:
+        ways = _ways[kind] = [(each.name, each.metadata["join"]) for each in fields(kind)]
+    return ways
+
+
+_ways: dict[type[HeapObject], list[tuple[str, JoinFunction]]] = {}

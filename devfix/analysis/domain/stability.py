@@ -16,7 +16,7 @@ from typing import Any
 
 from devfix.analysis.domain.joins import EITHER, ENTRIES, MADE_UNION, OPTIONS, UNION
 from devfix.analysis.domain.location import ProgramPoint
-from devfix.analysis.domain.objects import Container
+from devfix.analysis.domain.objects import Container, ways_to_join
 from devfix.analysis.domain.state import State
 from devfix.analysis.domain.values import (
     Bound,
@@ -191,8 +191,7 @@ class _Comparison:
         if obj is known or type(obj) is not type(known):
             return obj is known
         return all(
-            self._is_known_fact(each.metadata["join"], getattr(obj, each.name), getattr(known, each.name))
-            for each in fields(obj)
+            self._is_known_fact(way, getattr(obj, name), getattr(known, name)) for name, way in ways_to_join(type(obj))
         )
 
     def _is_known_fact(self, way: Any, fact: Any, known: Any) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
-from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Unknown, Value, alternatives
+from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Union, Unknown, Value, alternatives
 from devfix.models.index import lookup
 
 if TYPE_CHECKING:
@@ -39,11 +40,12 @@ def assume_module(interp: Interpreter, pointer: Pointer) -> Module | None:
 
 def named_children(interp: Interpreter, obj: Module) -> Iterator[tuple[str, Pointer]]:
     """Yield the registered submodules of a module with their names."""
-    named = [*obj.fields.items(), *([("*", obj.default_item)] if obj.default_item is not None else [])]
+    named = chain(obj.fields.items(), () if obj.default_item is None else (("*", obj.default_item),))
     for name, value in named:
-        for option in alternatives(value):
-            if isinstance(option, Pointer) and module_at(interp, option) is not None:
-                yield name, option
+        if isinstance(value, (Pointer, Union)):  # most fields are neither, and there are many
+            for option in alternatives(value):
+                if isinstance(option, Pointer) and module_at(interp, option) is not None:
+                    yield name, option
 
 
 def named_modules(interp: Interpreter, pointer: Pointer, path: str = "") -> Iterator[tuple[str, Pointer]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.declined import declines_accelerator
@@ -81,10 +82,6 @@ class OperandSet:
     def is_never_on(self, device: Device) -> bool:
         """Return whether no alternative can be on ``device``; false for an alternative's own device."""
         return bool(self.devices) and all(device.differs(other) for other in self.devices)
-
-    def always_conflicts_with(self, other: OperandSet) -> bool:
-        """Return whether no alternative is on a device of the other operand."""
-        return bool(other.devices) and all(map(other.is_never_on, self.devices)) and bool(self.devices)
 
     def conflicts_with(self, other: OperandSet) -> bool:
         """Return whether an alternative of one operand is on none of the devices of the other one."""
@@ -198,7 +195,7 @@ def check_same_device(
             opaque,
             interp.latent or is_switched_off(interp),
             takes_numbers,
-            any(one.always_conflicts_with(other) for one in operands for other in operands),
+            _always_differ({each.devices for each in operands}),
             any(one.devices == {ACCELERATOR} for one in operands),
         )
         is_excluded = _is_moved_on_condition(interp, found) or _is_told_apart(found)
@@ -209,6 +206,14 @@ def check_same_device(
         if interp.scenario.multi_accelerator:  # continue as if all were on the first operand's device (the weights')
             return next(iter(operands[0].devices)) if len(operands[0].devices) == 1 else UNKNOWN_DEVICE, ()
     return _result(operands)
+
+
+def _always_differ(devices: Set[frozenset[Device]]) -> bool:
+    """Return whether two of these sets of an operand's possible devices have no device in common."""
+    return any(
+        one and other and all(device.differs(each) for device in one for each in other)
+        for one, other in combinations(devices, 2)
+    )
 
 
 def _is_meant(interp: Interpreter, cpu: list[Operand], opaque: bool) -> bool:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Module, module_at
@@ -235,11 +236,10 @@ def _devices_of_weights(state: State, pointer: Pointer) -> set[Device]:
         if isinstance(module, Module):
             if module.weights:
                 devices |= module.devices
-            for value in module.contents:
-                for option in alternatives(value):
-                    if isinstance(option, Pointer) and option.id not in seen:
-                        seen.add(option.id)
-                        pending.append(state.heap_object(option))
+            for option in chain.from_iterable(map(alternatives, module.contents)):
+                if isinstance(option, Pointer) and option.id not in seen:
+                    seen.add(option.id)
+                    pending.append(state.heap_object(option))
     state.base.handled += len(seen) // _PER_STEP
     return devices
 

@@ -60,6 +60,7 @@ from devfix.fixes.reorder import common_block
 from devfix.fixes.value_scope import device_for_move, device_for_tensor, optional_parameters
 from devfix.model import AppendCode, Finding, Fix, InsertStatement, Severity, Where
 from devfix.rules.rule import Example, Rule, command_attributes
+from devfix.syntax.tree import short_text
 
 __all__ = ["RULE"]
 
@@ -115,7 +116,7 @@ def _part_name(point: ProgramPoint) -> str:
         if names:
             return f"{owner}.{names[0]}"
         return f"{owner}.{node.func.attr}(…)" if isinstance(node.func, ast.Attribute) else owner
-    return ast.unparse(node)[:60]
+    return short_text(node)
 
 
 def _at_the_change(observations: Observations, changes: list[StructuralChange]) -> Fix | None:

@@ -24,6 +24,7 @@ __all__ = [
     "names_in",
     "outline",
     "position",
+    "short_text",
     "text_of",
     "walk",
 ]
@@ -304,6 +305,12 @@ def outline(node: ast.expr) -> str:
         case ast.Name(id=name):
             return name
     return "(...)"
+
+
+def short_text(node: ast.AST) -> str:
+    """Return the source of an expression as a message names it: its outline where it is longer than 40 characters."""
+    text = text_of(node)
+    return outline(node) if len(text) > 40 and isinstance(node, ast.expr) else text
 
 
 def argument_texts(node: ast.Call) -> tuple[list[str], dict[str, str]]:

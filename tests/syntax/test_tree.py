@@ -9,7 +9,7 @@ import warnings
 import pytest
 
 from devfix.model import Span
-from devfix.syntax.tree import SourceTree, children, leaf_conditions, names_in, outline, walk
+from devfix.syntax.tree import SourceTree, children, leaf_conditions, names_in, outline, short_text, walk
 
 
 def named(tree: SourceTree, name: str) -> ast.AST:
@@ -141,3 +141,14 @@ def test_warnings_about_the_text_are_left_to_its_owner(text):
 )
 def test_an_outline_leaves_out_what_calls_get(text, short):
     assert outline(ast.parse(text, mode="eval").body) == short
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("nn.Sequential(nn.Linear(4, 4))", "nn.Sequential(nn.Linear(4, 4))"),
+        ("nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 4))", "nn.Sequential(...)"),
+    ],
+)
+def test_a_message_names_a_long_expression_by_its_outline(text, short):
+    assert short_text(ast.parse(text, mode="eval").body) == short

@@ -27,7 +27,7 @@ from devfix.fixes.move_style import Move
 from devfix.fixes.statement_range import StatementRange
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
 from devfix.syntax.bindings import assigned_names, blocks
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, short_text
 
 __all__ = ["MovePlan", "plan_move"]
 
@@ -67,7 +67,7 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
     """Return the planned move of a root module; its ``fixes`` are empty if no device expression is in scope."""
     made = root.allocated_at
     if _is_beside_a_move(made.tree, made.stmt):
-        return MovePlan(ast.unparse(made.node)[:60], made.call_frame, made.node, ())
+        return MovePlan(short_text(made.node), made.call_frame, made.node, ())
     if is_configured(root):
         fix = configured_move(mismatch, root)
         name = configured_name(mismatch, root)
@@ -85,9 +85,7 @@ def plan_move(observations: Observations, mismatch: DeviceMismatch, root: RootMo
         for edit in _edits(observations, mismatch, root, candidate):
             edits.setdefault(edit, candidate)
     ordered = list(edits.items())[:_MAX_FIXES]
-    construction = (
-        f"{ast.unparse(root.allocated_at.node)}"[:60] if isinstance(root.allocated_at.node, ast.Call) else "a module"
-    )
+    construction = short_text(made.node) if isinstance(made.node, ast.Call) else "a module"
     fixes = tuple(
         Fix(f"move `{candidate.name or construction}`: `{_last_line(edit)}`", (edit,)) for edit, candidate in ordered
     )

@@ -480,6 +480,15 @@ def test_the_last_open_part_of_a_condition_is_decided_with_it(place):
     assert place(program, "x") == "accelerator"
 
 
+def test_a_comparison_with_a_device_that_a_call_makes_is_the_last_open_part_too(place):
+    program = """
+    x = [torch.ones(3), torch.ones(3).cuda()][asked()]
+    if x is not None and x.device != torch.device("cpu"):
+        x = x.cpu()
+    """
+    assert place(program, "x") == "cpu"
+
+
 @pytest.mark.parametrize("test", ["x.device.type == 'mps'", "'mps' in x.device.type", "x.device.type == 'xpu'"])
 def test_the_accelerator_of_a_program_with_cuda_has_no_other_backend(place, test):
     program = f"""

@@ -315,3 +315,23 @@ def test_tensors_that_are_set_on_one_name_of_an_unknown_object_may_be_moved_by_a
         """
 
     assert met(program) == []
+
+
+@pytest.mark.parametrize("read", ["part.made()", "part.value"])
+def test_what_may_be_none_has_the_attributes_of_the_rest(met, read):
+    program = f"""
+    class Part:
+        def __init__(self):
+            self.value = torch.ones(3, device="cuda")
+
+        def made(self):
+            return self.value
+
+    part = Part() if asked() else None
+    x = {read}
+    if isinstance(x, str):
+        x = torch.ones(3)
+    x + torch.ones(3, device="cuda")
+    """
+
+    assert met(program) == []

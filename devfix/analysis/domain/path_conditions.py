@@ -205,14 +205,17 @@ def _deciding(interp: Interpreter, test: ast.BoolOp) -> list[ast.expr]:
 
 @node_cache(8192)
 def passes_arguments(test: ast.expr) -> bool:
-    """Return whether a condition calls something with arguments, which may do anything; checks of a kind do nothing."""
+    """Return whether a condition calls something with arguments, which may do anything; plain questions do nothing."""
     return any(
-        isinstance(node, ast.Call) and (node.args or node.keywords) and text_of(node.func) not in _KIND_CHECKS
+        isinstance(node, ast.Call) and (node.args or node.keywords) and text_of(node.func) not in _QUESTIONS
         for node in ast.walk(test)
     )
 
 
-_KIND_CHECKS = frozenset({"hasattr", "isinstance", "issubclass", "callable", "torch.is_tensor"})
+_QUESTIONS = frozenset(
+    "hasattr getattr isinstance issubclass callable type len str int float bool abs min max "
+    "torch.is_tensor torch.device".split()
+)
 
 
 @contextmanager

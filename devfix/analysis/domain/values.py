@@ -55,6 +55,7 @@ __all__ = [
     "alternatives",
     "anywhere",
     "join",
+    "present",
 ]
 
 WIDENING_LIMIT = 6
@@ -361,6 +362,11 @@ NONE = Const(None)
 def alternatives(value: Value) -> tuple[Value, ...]:
     """Return the alternatives of a value; the value itself if it is no union."""
     return value.alternatives if isinstance(value, Union) else (value,)
+
+
+def present(value: Value) -> tuple[Value, ...]:
+    """Return the alternatives without ``None``, which has no attributes and no items; ``None`` if there is no other."""
+    return tuple(option for option in alternatives(value) if option != NONE) or (value,)
 
 
 def anywhere(value: Value) -> Value:

@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
     join,
+    present,
 )
 from devfix.analysis.transfer.device_arguments import selects_device
 from devfix.models.names import names_number
@@ -69,7 +70,8 @@ def imported_name(interp: Interpreter, base: Value, name: str, stmt: ast.ImportF
 def attribute(interp: Interpreter, value: Value, name: str, node: ast.AST) -> Value:
     """Return ``value.name``."""
     match value:
-        case Union(options):
+        case Union():
+            options = present(value)
             known = [option for option in options if name != "is_cuda" or not isinstance(option, Unknown)]
             joined = join(attribute(interp, option, name, node) for option in known or options)
             return _answer_of_known(joined) if name == "is_cuda" else joined

@@ -32,6 +32,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     anywhere,
     join,
+    present,
 )
 from devfix.analysis.observations.execution import FunctionCalled, MethodCalled
 from devfix.analysis.overlays import transformers_
@@ -70,7 +71,7 @@ def _callee(interp: Interpreter, node: ast.Call) -> Value:
     base = interp.evaluate(node.func.value)
     name = node.func.attr
     callees: list[Value] = []
-    for option in alternatives(base):
+    for option in present(base):
         is_moved_number = isinstance(option, Number) and name in ("cpu", "cuda", "to")
         is_plain = isinstance(option, (Tensor, Const, TupleValue, IterableOf, Function, Bound)) and name != "device"
         if is_plain or is_moved_number:

@@ -10,7 +10,6 @@ from devfix.analysis.domain.objects import BatchSource
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     CPU,
-    NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
     Const,
@@ -24,8 +23,8 @@ from devfix.analysis.domain.values import (
     Union,
     Unknown,
     Value,
-    alternatives,
     join,
+    present,
 )
 from devfix.analysis.stdlib.items import is_unrollable
 from devfix.analysis.torch import batch_objects, batches
@@ -46,8 +45,8 @@ def elements(interp: Interpreter, value: Value, node: ast.AST) -> list[Value] | 
 
 def arguments_of(interp: Interpreter, value: Value, node: ast.AST) -> list[Value]:
     """Return the arguments of ``*value``: each is that of one of several tuples, which may have different lengths."""
-    tuples = [option for option in alternatives(value) if option != NONE]
-    if tuples and all(isinstance(option, TupleValue) for option in tuples):
+    tuples = present(value)
+    if all(isinstance(option, TupleValue) for option in tuples):
         items = [option.items for option in tuples if isinstance(option, TupleValue)]
         return [join(each for each in given if each is not None) for given in zip_longest(*items)]
     known = elements(interp, value, node)

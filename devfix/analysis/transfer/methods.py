@@ -62,7 +62,7 @@ def call_method(
             return _super_method(interp, receiver, name, args, keywords, node)
         case DeviceValue():
             return _device_method(receiver, name, args)
-        case Const() | Text():
+        case Const() | Text() if receiver != NONE:
             return containers.text_method(receiver, name, args, keywords, node)
         case TupleValue():
             return Number() if name in ("index", "count") else UNKNOWN

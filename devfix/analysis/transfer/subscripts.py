@@ -11,7 +11,6 @@ from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
-    NONE,
     UNKNOWN,
     UNKNOWN_DEVICE,
     ClassValue,
@@ -30,6 +29,7 @@ from devfix.analysis.domain.values import (
     Value,
     alternatives,
     join,
+    present,
 )
 from devfix.analysis.stdlib import numpy_
 from devfix.analysis.stdlib.items import sliced
@@ -50,7 +50,7 @@ def subscript(interp: Interpreter, node: ast.Subscript) -> Value:
     key = interp.evaluate(node.slice)
     if _has_index_mismatch(interp, base, key, node):
         return Tensor(UNKNOWN_DEVICE)  # where ``base`` is, or will be: later uses are not reported again
-    options = [option for option in alternatives(base) if option != NONE] or [base]  # ``None[key]`` is an error
+    options = present(base)
     return join(_item(interp, option, key, node) for option in options)
 
 

@@ -480,6 +480,17 @@ def test_the_last_open_part_of_a_condition_is_decided_with_it(place):
     assert place(program, "x") == "accelerator"
 
 
+@pytest.mark.parametrize(("asked", "moved"), [("x.is_cuda and y", "x.cpu()"), ("y and x.is_cpu", "x.cuda()")])
+def test_a_move_if_the_device_is_another_one_is_a_move(place, asked, moved):
+    program = f"""
+    x = [torch.ones(3), torch.ones(3).cuda()][choose()]
+    y = choose()
+    if {asked}:
+        x = {moved}
+    """
+    assert place(program, "x") == ("cpu" if "cpu()" in moved else "accelerator")
+
+
 def test_a_comparison_with_a_device_that_a_call_makes_is_the_last_open_part_too(place):
     program = """
     x = [torch.ones(3), torch.ones(3).cuda()][asked()]

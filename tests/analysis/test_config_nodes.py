@@ -40,3 +40,13 @@ def test_what_is_merged_replaces_defaults(merge, met, place):
 def test_settings_of_a_file_are_open(config, met, place):
     assert place(config, "torch.ones(3, device=cfg.model.device)") == "accelerator"
     assert met(config + "\nx = torch.ones(3)\nif cfg.host:\n    x.cuda() + x\nelse:\n    x.cuda() + x\n")
+
+
+def test_settings_in_a_checkpoint_are_no_tensors(place):
+    program = """
+    from omegaconf import OmegaConf
+    config = OmegaConf.create(torch.load("a.pt", map_location="cpu")["config"])
+    config.device = str(torch.device("cuda"))
+    """
+
+    assert place(program, "torch.ones(3, device=config.device)") == "accelerator"

@@ -83,6 +83,7 @@ build("net.pt")(torch.ones(3).cuda())
         pytest.param("net = nn.Linear(3, 3)\n        net.cuda()", id="made-anew-and-moved"),
         pytest.param("net = nn.Sequential(nn.Linear(3, 3), nn.ReLU()).to('cuda')", id="another"),
         pytest.param("net = net.cuda()", id="the-same"),
+        pytest.param("if asked():\n            raise", id="raises-again"),
     ],
 )
 def test_a_module_that_a_handler_lets_go_of_is_as_the_body_left_it(met, handler):

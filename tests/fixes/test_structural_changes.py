@@ -49,6 +49,10 @@ def test_the_attachment_and_the_earlier_move_are_found(body, attached, moved):
         pytest.param("net[1] = nn.Linear(4, 3)\nnet(x)", id="attached-without-move"),
         pytest.param("net.cuda()\nnet.cpu()\nnet(x)", id="moved-back"),
         pytest.param("net.cuda()\nhead = nn.Linear(4, 3)\nhead(x)", id="not-attached"),
+        pytest.param(
+            "if asked():\n    net.cuda()\nother = nn.Module()\nother.head = net[0]\nnet(x)",
+            id="held-by-another-one-too",
+        ),
     ],
 )
 def test_without_an_attachment_after_the_move_there_is_no_change(body):

@@ -1,6 +1,7 @@
-"""yacs: configurations of nested nodes, whose defaults a program declares and a file or the command line replaces.
+"""yacs and OmegaConf: configurations of nested nodes, whose defaults a file or the command line replaces.
 
 https://github.com/rbgirshick/yacs
+https://omegaconf.readthedocs.io/
 """
 
 from __future__ import annotations
@@ -10,7 +11,18 @@ from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.objects import Mapping, object_at
 from devfix.analysis.domain.records import dataclass
-from devfix.analysis.domain.values import NONE, Builtin, Const, Keywords, Pointer, Value
+from devfix.analysis.domain.values import (
+    NONE,
+    UNKNOWN,
+    Builtin,
+    Const,
+    Keywords,
+    Pointer,
+    Unknown,
+    Value,
+    alternatives,
+    join,
+)
 from devfix.analysis.stdlib.argparse_ import option_of_class
 from devfix.analysis.stdlib.instances import InstanceObject
 
@@ -63,6 +75,16 @@ def _node(interp: Interpreter, name: str, args: list[Value], keywords: Keywords,
     return interp.new(ConfigNodeObject("config", fields=dict(given.fields) if given is not None else {}))
 
 
-OVERLAYS: dict[str, TransferFunction] = dict.fromkeys(
-    ("yacs.config.CfgNode", "fvcore.common.config.CfgNode", "detectron2.config.CfgNode"), _node
-)
+def _created(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
+    """``OmegaConf.create(settings)``: the settings; what a checkpoint or a text says of them is no tensor or text."""
+    given = args[0] if args else keywords.get("obj", UNKNOWN)
+    settings = [option for option in alternatives(given) if isinstance(option, (Pointer, Unknown))]
+    return join(settings) if settings else interp.new_opaque(f"{name}()", node)
+
+
+OVERLAYS: dict[str, TransferFunction] = {
+    "yacs.config.CfgNode": _node,
+    "fvcore.common.config.CfgNode": _node,
+    "detectron2.config.CfgNode": _node,
+    "omegaconf.OmegaConf.create": _created,
+}

@@ -200,7 +200,10 @@ def _choose(interp: Interpreter, stmt: ast.Assign | ast.AnnAssign, choice: ast.I
 
 def _moves(body: list[ast.stmt]) -> bool:
     calls = (node for stmt in body for node in walk(stmt) if isinstance(node, ast.Call))
-    return any(isinstance(call.func, ast.Attribute) and sends_to_accelerator(call, call.func.attr) for call in calls)
+    return any(
+        isinstance(call.func, ast.Attribute) and (call.func.attr == "cpu" or sends_to_accelerator(call, call.func.attr))
+        for call in calls
+    )
 
 
 def _scopes(interp: Interpreter) -> tuple[int, ...]:
@@ -268,7 +271,7 @@ def _try(interp: Interpreter, stmt: ast.Try) -> None:
 
 @node_cache(4096)
 def _has_effects(handler: ast.ExceptHandler) -> bool:
-    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Raise, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
+    kinds = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Delete, ast.Import, ast.ImportFrom)
     return any(isinstance(node, kinds) for node in ast.walk(handler))
 
 

@@ -50,22 +50,30 @@ def structural_change(point: ProgramPoint, part: Pointer) -> StructuralChange | 
             seen.add(key)
             obj = state.at(key)
             attached, moved_at = obj.attached_at if isinstance(obj, Module) else None, obj.last_moved_at
+            holders = parents_of(state, key)
+            new = set(holders) - _earlier_holders(attached, key) if attached is not None else set[int]()
             if (
                 attached is not None
                 and moved_at is not None
                 and attached.time > moved_at.time
+                and not new
                 and _is_own_tensor(attached, key)
             ):
                 return StructuralChange(Pointer(key), attached, moved_at, is_tensor=True)
-            holders = parents_of(state, key)
             moves = [(moved.time, parent, moved) for parent in holders if (moved := state.at(parent).last_moved_at)]
-            before = [each for each in moves if attached is not None and attached.time > each[0]]
+            before = [each for each in moves if attached is not None and attached.time > each[0] and each[1] in new]
             if attached is not None and before:  # on several paths: the one that is written last
                 _, parent, moved = max(before, key=lambda each: each[:2])
                 return StructuralChange(Pointer(parent), attached, moved)
             parents += holders
         pending = parents
     return None
+
+
+def _earlier_holders(attached: ProgramPoint, key: int) -> set[int]:
+    """Return the modules that held the part before it was attached: ``self.head = model.head`` changes no ``model``."""
+    state = attached.state
+    return set(parents_of(state, key)) if state is not None and state.has(key) else set()
 
 
 def _is_own_tensor(attached: ProgramPoint, key: int) -> bool:

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from codemods.checkpoints._device_indices import is_number, may_be_index, may_be_no_index
 from codemods.checkpoints._loaded_state import is_checkpoint
@@ -73,19 +73,25 @@ __all__ = ["RULE", "edit_of", "target_of"]
 
 def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per call of ``torch.load`` that does not choose a device."""
-    for loading in observations.loadings.values():
-        is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
-        is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
-        is_kept = loading.round_trip or observations.saves_on_cpu
-        is_mapped = loading.is_mapped or is_kept or is_array or is_compared
-        if not is_mapped and not _has_mapping_branch(loading) and _depends_on_device(loading):
-            yield _finding(observations, loading)
+    reported = [loading for loading in observations.loadings.values() if _chooses_no_device(observations, loading)]
+    calls = [loading.call for loading in reported]
+    for loading in reported:
+        yield _finding(observations, loading, calls)
+
+
+def _chooses_no_device(observations: Observations, loading: Loading) -> bool:
+    is_array = bool(loading.uses) and all(use.kind == "array" for use in loading.uses)
+    is_compared = isinstance(loading.point.tree.parents.get(loading.call), ast.Compare)  # with a string or a number
+    is_kept = loading.round_trip or observations.saves_on_cpu
+    is_mapped = loading.is_mapped or is_kept or is_array or is_compared
+    return not is_mapped and not _has_mapping_branch(loading) and _depends_on_device(loading)
 
 
 _TEXTS = (0, 4)  # the first release that takes the name of a device: https://github.com/pytorch/pytorch/pull/4203
 _WHERE_SAVED = 'None if torch.cuda.is_available() else "cpu"'
 _STAYS = "what is loaded stays where it is, and the file does not name `torch`"
 _OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
+_BESIDE = "its tensors may be used with those of another checkpoint that the function loads without `map_location`"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
 _STATE_USES = frozenset({"module", "buffer", "optimizer", "state", "object", "needs-cpu"})
@@ -122,9 +128,9 @@ def _depends_on_accelerator(node: ast.If | ast.IfExp | ast.Try) -> bool:
     return bool(node.orelse) and any(hint in ast.unparse(node.test).lower() for hint in hints)
 
 
-def _finding(observations: Observations, loading: Loading) -> Finding:
+def _finding(observations: Observations, loading: Loading, reported: Collection[ast.Call]) -> Finding:
     point = loading.point
-    target, reason = target_of(observations, loading)
+    target, reason = (None, _BESIDE) if _is_beside_another(loading, reported) else target_of(observations, loading)
     fixes: tuple[Fix, ...] = ()
     if target is not None:
         target = _in_release(loading, target, observations.release)
@@ -143,6 +149,15 @@ def _finding(observations: Observations, loading: Loading) -> Finding:
         fixes,
         reason,
     )
+
+
+def _is_beside_another(loading: Loading, reported: Collection[ast.Call]) -> bool:
+    """Return whether its tensors may be used with those of another checkpoint, which would stay where it was saved."""
+    if not any(use.kind == "tensor" and not use.on_accelerator for use in loading.uses):
+        return False
+    calls = [node for node in walk(loading.point.call_frame.activation.node) if isinstance(node, ast.Call)]
+    alike = [call for call in calls if text_of(call.func) == text_of(loading.call.func) and call not in reported]
+    return any(len(call.args) < 2 and "map_location" not in {word.arg for word in call.keywords} for call in alike)
 
 
 _USE_NOTES = {

@@ -154,22 +154,34 @@ class _AnyCaller:
         """Return the functions that call those which matter, and whose arguments only their callers know."""
         if self._callers is None:
             definitions = list(_definitions(self._module.tree.tree.body))
-            functions = [each for each in definitions if isinstance(each, _Method)]
             classes = [each for each in definitions if isinstance(each, ast.ClassDef)]
-            open_names = {each.name for each in functions if self._is_open(each, None)}
-            self._callers = {each for each in functions if not open_names.isdisjoint(_called_names(each))}
-            for cls in classes:
-                methods = [stmt for stmt in cls.body if isinstance(stmt, _Method)]
-                open_methods = {f"self.{each.name}" for each in methods if self._is_open(each, cls)}
-                called = {each: _called_names(each) for each in methods}
-                self._callers |= {each for each in methods if not called[each].isdisjoint(open_names | open_methods)}
+            owners: dict[_Method, ast.ClassDef | None] = {
+                each: None for each in definitions if isinstance(each, _Method)
+            }
+            owners.update({stmt: cls for cls in classes for stmt in cls.body if isinstance(stmt, _Method)})
+            called = {each: _called_names(each) for each in owners}
+            told = {each for each, owner in owners.items() if self._is_open(each, owner)}
+            self._callers = set()
+            while told:
+                names = {(owners[each], each.name if owners[each] is None else f"self.{each.name}") for each in told}
+                callers = {
+                    each
+                    for each, owner in owners.items()
+                    if any((None, name) in names or (owner, name) in names for name in called[each])
+                }
+                told = {each for each in callers - self._callers if _is_private(each.name)}
+                self._callers |= callers
         return self._callers
 
     def _is_open(self, function: _Method, owner: ast.ClassDef | None) -> bool:
-        """Return whether a function may make a difference, and nothing is known of one of its arguments."""
-        return self._facts.may_matter(self._module, function) and any(
-            argument.kind is Kind.UNKNOWN for argument in argument_kinds(function, owner, self._module.tree).values()
-        )
+        """Return whether a function may make a difference, and only its callers know where one of its arguments is.
+
+        Of a private one, these are the functions of the file; of another one, any that passes what nothing describes.
+        """
+        if not self._facts.may_matter(self._module, function):
+            return False
+        kinds = {each.kind for each in argument_kinds(function, owner, self._module.tree).values()}
+        return Kind.UNKNOWN in kinds or (Kind.TENSOR in kinds and _is_private(function.name))
 
     def _call_function(self, function: Function) -> None:
         node = function.node
@@ -209,7 +221,8 @@ class _AnyCaller:
         for only_required in (False, True) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
-            if not (self._whole or assumed.places or skip or _is_entry(function.node) or _places_values(function.node)):
+            is_asked = self._whole or skip or _is_entry(function.node) or function.node in self._callers_of_unknown()
+            if not (is_asked or assumed.places or _places_values(function.node)):
                 continue  # nothing is on the accelerator
             self._interp.latent = not assumed.is_certain or (skip > 0 and self._is_step(function.node.name, owner))
             with suppress(Unreachable):

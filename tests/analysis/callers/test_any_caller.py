@@ -222,6 +222,25 @@ def test_a_function_that_only_builds_a_module_is_not_called(library, factory, co
     assert coverage[max(coverage)] is covered
 
 
+TESSELATION = """
+def _weights(count: int):
+    return torch.FloatTensor(range(count))
+
+
+def NAME(vertices: Tensor):
+    return vertices * _weights(len(vertices))
+
+
+def basis(count: int):
+    return NAME(torch.ones(count))
+"""
+
+
+@pytest.mark.parametrize(("name", "meets"), [("_tesselate", False), ("tesselate", True)])
+def test_a_private_function_gets_what_its_file_passes(library, name, meets):
+    assert bool(library(TESSELATION.replace("NAME", name)).mismatches) is meets
+
+
 @pytest.mark.parametrize(
     ("argument", "latent"),
     [pytest.param("x: Tensor", False, id="annotation"), pytest.param("x, y: Tensor", False, id="use")],

@@ -160,14 +160,16 @@ class _AnyCaller:
             }
             owners.update({stmt: cls for cls in classes for stmt in cls.body if isinstance(stmt, _Method)})
             called = {each: _called_names(each) for each in owners}
+            used = set[str]().union(*called.values())
+            known = {each for each in owners if not _is_private(each.name) or {each.name, f"self.{each.name}"} & used}
             told = {each for each, owner in owners.items() if self._is_open(each, owner)}
             self._callers = set()
             while told:
                 names = {(owners[each], each.name if owners[each] is None else f"self.{each.name}") for each in told}
                 callers = {
                     each
-                    for each, owner in owners.items()
-                    if any((None, name) in names or (owner, name) in names for name in called[each])
+                    for each in known  # of a private function that the file does not use, other files tell what it gets
+                    if any((None, name) in names or (owners[each], name) in names for name in called[each])
                 }
                 told = {each for each in callers - self._callers if _is_private(each.name)}
                 self._callers |= callers

@@ -89,6 +89,9 @@ def tensor_method(
         if item is not None:
             return item
     model = lookup(f"torch.Tensor.{name}")
+    is_item = not tensor.is_certain and any(origin.kind == "batch" for origin in tensor.origins)
+    if is_item and (model is None or not model.key.startswith("torch.Tensor.")):
+        return UNKNOWN  # an object of another class
     called: Value | None = None
     if model is not None and model.kind == "function":
         called = modelled_calls.call_method(interp, tensor, model, args, keywords, node)

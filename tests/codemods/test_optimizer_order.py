@@ -223,3 +223,42 @@ main()
     lines = program.splitlines()
 
     assert repair(CODE, program).splitlines()[8:10] == lines[9:7:-1]
+
+
+REPLACED = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(3, 3)
+        self.head = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.head(self.body(x))
+
+
+def train(model, optimizer):
+    model(torch.ones(3).cuda()).sum().backward()
+    optimizer.step()
+
+
+model = Net().cuda()
+optimizer = torch.optim.Adam(model.parameters())
+for epoch in range(20):
+    if epoch == int(open("late").read()):
+        NAME = torch.optim.Adam(model.body.parameters())
+        model.head = nn.Linear(3, 3).cuda()
+    train(model, optimizer)
+"""
+
+
+@pytest.mark.parametrize(("name", "codes"), [("optimizer", []), ("other", [CODE])])
+def test_an_optimizer_whose_name_another_one_takes_lacks_no_later_parameters(name, codes, tmp_path):
+    text = REPLACED.replace("NAME", name)
+    (tmp_path / "train.py").write_text(text)
+    outcome = fixpoint.check([decode(str(tmp_path / "train.py"), text.encode())], Settings(root=str(tmp_path)))
+
+    assert [resolution.finding.code for resolution in outcome.resolutions] == codes

@@ -275,7 +275,7 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     for pointer, obj in _optimizers(interp):
         if (above | replaced) & obj.module_ids and not _holds(interp, obj.module_ids, new, part.id):
             missing = obj.missing | {(parent.id, key) for key, known in lenders.items() if not known & obj.module_ids}
-            if missing != obj.missing:
+            if missing != obj.missing and interp.now.reachable({pointer.id}):  # another one may have taken its name
                 interp.now.update(pointer, missing=missing, replaced=point)
 
 

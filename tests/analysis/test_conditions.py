@@ -658,3 +658,17 @@ def test_a_part_that_the_path_decides_does_not_tell_its_ends_apart(analyse, test
     (found,) = analyse(text).mismatches
 
     assert not found.on_every_path
+
+
+@pytest.mark.parametrize("asked", ["rank >= 0", "not rank < 0"])
+def test_the_rank_of_a_started_process_is_not_negative(met, asked):
+    program = f"""
+    def work(rank, net):
+        if {asked}:
+            net.to("cuda")
+        net(torch.ones(3, device="cuda"))
+
+    torch.multiprocessing.spawn(work, (nn.Linear(3, 3),))
+    """
+
+    assert met(program) == []

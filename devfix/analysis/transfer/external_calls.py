@@ -286,6 +286,7 @@ def _calls(interp: Interpreter, name: str, args: list[Value], keywords: Keywords
         values = keywords.get("args", args[1] if len(args) > 1 else UNKNOWN)
         rank = [] if name.startswith("accelerate") else [Number("rank")]
         arguments = [*rank, *(values.items if isinstance(values, TupleValue) else ())]
+        interp.now.assume("rank >= 0", True)  # the processes are counted from 0
     return interp.call(function, arguments, {}, node)
 
 

@@ -258,7 +258,23 @@ for epoch in range(20):
 @pytest.mark.parametrize(("name", "codes"), [("optimizer", []), ("other", [CODE])])
 def test_an_optimizer_whose_name_another_one_takes_lacks_no_later_parameters(name, codes, tmp_path):
     text = REPLACED.replace("NAME", name)
-    (tmp_path / "train.py").write_text(text)
+    outcome = fixpoint.check([decode(str(tmp_path / "train.py"), text.encode())], Settings(root=str(tmp_path)))
+
+    assert [resolution.finding.code for resolution in outcome.resolutions] == codes
+
+
+FROZEN = """\
+        head = nn.Linear(3, 3).cuda()
+        for p in head.parameters():
+            p.requires_grad = TRAINS
+        model.head = head
+"""
+
+
+@pytest.mark.parametrize(("trains", "codes"), [("False", []), ("True", [CODE])])
+def test_a_later_part_that_is_not_trained_needs_no_optimizer(trains, codes, tmp_path):
+    part = FROZEN.replace("TRAINS", trains)
+    text = REPLACED.replace("        model.head = nn.Linear(3, 3).cuda()\n", part).replace("NAME", "other")
     outcome = fixpoint.check([decode(str(tmp_path / "train.py"), text.encode())], Settings(root=str(tmp_path)))
 
     assert [resolution.finding.code for resolution in outcome.resolutions] == codes

@@ -263,7 +263,7 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """Record that a submodule is replaced or added, for each optimizer over the parent."""
     parts = module_tree.weighted_modules(interp, part)
-    new = {inner.id for _, inner, module in parts if not module_tree.is_loss(module)}
+    new = {inner.id for _, inner, module in parts if not (module_tree.is_loss(module) or module.frozen)}
     replaced = {option.id for option in alternatives(old) if isinstance(option, Pointer)} if old is not None else set()
     nameless = not interp.heap_object(part).name
     was_unknown = old is not None and any(isinstance(option, Unknown) for option in alternatives(old))

@@ -19,6 +19,7 @@ from devfix.analysis.domain.values import (
     LATER_ROUND,
     Const,
     Number,
+    Parameters,
     Pointer,
     TupleValue,
     Union,
@@ -49,6 +50,9 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """Execute a ``for``: for each element if they are known, else with a value that represents all of them."""
     start = interp.new_id()
     iterable = interp.evaluate(stmt.iter)
+    if isinstance(iterable, Parameters) and (trains := _trains(stmt)) is not None:
+        for key in iterable.module_ids:
+            interp.now.update(Pointer(key), frozen=not trains)
     elements = iteration.elements(interp, iterable, stmt)
     written = {name: assignment.containers(interp, name) for name in _written_by_key(stmt)}
     with _entered(interp) as loop:
@@ -71,6 +75,14 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     for name, before in written.items():
         assignment.settle_items(interp, name, before)
     interp.observe(LoopLeft(stmt))
+
+
+def _trains(stmt: ast.For | ast.AsyncFor) -> bool | None:
+    """Return what a loop sets for each parameter, ``p.requires_grad = False``; ``None`` if it does anything else."""
+    match stmt.body:
+        case [ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr="requires_grad")], value=ast.Constant(value))]:
+            return value if isinstance(value, bool) else None
+    return None
 
 
 @node_cache(4096)

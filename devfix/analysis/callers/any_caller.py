@@ -179,11 +179,13 @@ class _AnyCaller:
         """Return whether a function may make a difference, and only its callers know where one of its arguments is.
 
         Of a private one, these are the functions of the file; of another one, any that passes what nothing describes.
+        The steps of an object that is no module are called as a guess.
         """
         if not self._facts.may_matter(self._module, function):
             return False
         kinds = {each.kind for each in argument_kinds(function, owner, self._module.tree).values()}
-        return Kind.UNKNOWN in kinds or (Kind.TENSOR in kinds and _is_private(function.name))
+        is_told = _is_private(function.name) and not self._is_step(function.name, owner)
+        return Kind.UNKNOWN in kinds or (Kind.TENSOR in kinds and is_told)
 
     def _call_function(self, function: Function) -> None:
         node = function.node

@@ -491,6 +491,17 @@ def test_a_move_if_the_device_is_another_one_is_a_move(place, asked, moved):
     assert place(program, "x") == ("cpu" if "cpu()" in moved else "accelerator")
 
 
+@pytest.mark.parametrize("read", ["print(x.cpu())", "shown = x.cpu()", "shown = x.detach().cpu().numpy()"])
+def test_a_copy_for_the_host_does_not_tell_where_a_value_is(place, read):
+    program = f"""
+    x = [torch.ones(3), torch.ones(3).cuda()][choose()]
+    if x.is_cuda:
+        {read}
+    """
+
+    assert place(program, "x") == "either"
+
+
 def test_a_comparison_with_a_device_that_a_call_makes_is_the_last_open_part_too(place):
     program = """
     x = [torch.ones(3), torch.ones(3).cuda()][asked()]

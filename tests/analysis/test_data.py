@@ -50,3 +50,16 @@ def test_tensors_made_of_unknown_data_are_on_the_cpu_if_no_device_is_named(met, 
     }
 
     assert met(PROGRAM.format(**default | parts)) == ["net(x)"] * found
+
+
+@pytest.mark.parametrize(("method", "meets"), [("get_embedding()", False), ("reshape(3)", True)])
+def test_an_item_with_a_method_that_no_tensor_has_is_no_tensor(met, method, meets):
+    program = f"""
+    from data import Corpus
+    net = nn.Linear(3, 3).cuda()
+    for batch in DataLoader(Corpus(), collate_fn=list):
+        for item in batch:
+            net(item.{method})
+    """
+
+    assert bool(met(program)) is meets

@@ -100,7 +100,7 @@ def _branch(interp: Interpreter, stmt: ast.If, rest: list[ast.stmt]) -> bool:
     """Execute an ``if``; return whether the rest of the block was executed as well, separately on each path."""
     assert interp.activation is not None
     truth = interp.truth(stmt.test)
-    if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt.body):
+    if truth is None and conditions.tests_device(stmt.test) and not stmt.orelse and _moves(stmt):
         truth = True  # a conditional move: afterwards, the value is on the target device
         narrowing.narrow(interp, stmt.test, True)
     if truth is None and exhaustive_chains.is_last(interp.activation.module.tree, stmt):
@@ -198,11 +198,17 @@ def _choose(interp: Interpreter, stmt: ast.Assign | ast.AnnAssign, choice: ast.I
     return True
 
 
-def _moves(body: list[ast.stmt]) -> bool:
-    calls = (node for stmt in body for node in walk(stmt) if isinstance(node, ast.Call))
+@node_cache(4096)
+def _moves(stmt: ast.If) -> bool:
+    """Return whether a body sends something to the accelerator, or takes back what is tested: ``x = x.cpu()``."""
+    calls = (node for each in stmt.body for node in walk(each) if isinstance(node, ast.Call))
+    if any(isinstance(call.func, ast.Attribute) and sends_to_accelerator(call, call.func.attr) for call in calls):
+        return True
+    tested = {text_of(node.value) for node in walk(stmt.test) if isinstance(node, ast.Attribute)}
+    assigned = [each for each in stmt.body if isinstance(each, ast.Assign) and len(each.targets) == 1]
     return any(
-        isinstance(call.func, ast.Attribute) and (call.func.attr == "cpu" or sends_to_accelerator(call, call.func.attr))
-        for call in calls
+        (name := text_of(each.targets[0])) in tested and text_of(each.value).startswith(f"{name}.cpu()")
+        for each in assigned
     )
 
 

@@ -266,14 +266,22 @@ def test_an_optimizer_whose_name_another_one_takes_lacks_no_later_parameters(nam
 FROZEN = """\
         head = nn.Linear(3, 3).cuda()
         for p in head.parameters():
-            p.requires_grad = TRAINS
+            SET
         model.head = head
 """
 
 
-@pytest.mark.parametrize(("trains", "codes"), [("False", []), ("True", [CODE])])
-def test_a_later_part_that_is_not_trained_needs_no_optimizer(trains, codes, tmp_path):
-    part = FROZEN.replace("TRAINS", trains)
+@pytest.mark.parametrize(
+    ("statement", "codes"),
+    [
+        ("p.requires_grad = False", []),
+        ("p.requires_grad_(False)", []),
+        ("p.requires_grad = True", [CODE]),
+        ("model.body.weight.requires_grad = False", [CODE]),
+    ],
+)
+def test_a_later_part_that_is_not_trained_needs_no_optimizer(statement, codes, tmp_path):
+    part = FROZEN.replace("SET", statement)
     text = REPLACED.replace("        model.head = nn.Linear(3, 3).cuda()\n", part).replace("NAME", "other")
     outcome = fixpoint.check([decode(str(tmp_path / "train.py"), text.encode())], Settings(root=str(tmp_path)))
 

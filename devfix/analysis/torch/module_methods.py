@@ -35,12 +35,13 @@ from devfix.analysis.torch import batch_objects, checkpoints, module_hooks, modu
 from devfix.analysis.transfer.device_arguments import MOVE_METHODS, move_method_target, to_targets, type_target
 from devfix.models.index import root_of
 from devfix.models.names import INFERENCE_METHODS, MODULE_METHODS
+from devfix.syntax.tree import names_in
 
 if TYPE_CHECKING:
     from devfix.analysis.domain.location import ProgramPoint
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["call_parallel", "module_method", "set_mode"]
+__all__ = ["call_parallel", "module_method", "set_mode", "set_trained"]
 
 _TENSOR_ONLY_METHODS = frozenset("numpy tolist item detach clone view reshape squeeze unsqueeze contiguous".split())
 
@@ -266,3 +267,22 @@ def call_parallel(interp: Interpreter, module: Module, args: list[Value], keywor
         scattered[argument] = join([scattered.get(argument, value), value])
     moved_keywords = {key: batch_objects.move_batch(interp, value, device) for key, value in keywords.items()}
     return interp.call(inner, [batch_objects.move_batch(interp, value, device) for value in args], moved_keywords, node)
+
+
+def set_trained(interp: Interpreter, parameters: Parameters, stmt: ast.For | ast.AsyncFor) -> None:
+    """Record whether modules are trained, if a loop over their parameters does nothing but set that.
+
+    ``for p in net.parameters(): p.requires_grad = False``, or ``p.requires_grad_(False)``.
+    """
+    match stmt.body:
+        case [
+            ast.Assign(targets=[ast.Attribute(value=ast.Name(name), attr="requires_grad")], value=ast.Constant(value))
+        ]:
+            pass
+        case [ast.Expr(ast.Call(ast.Attribute(ast.Name(name), "requires_grad_"), args=[ast.Constant(value)]))]:
+            pass
+        case _:
+            return
+    if isinstance(value, bool) and name in names_in(stmt.target):
+        for key in parameters.module_ids:
+            interp.now.update(Pointer(key), frozen=not value)

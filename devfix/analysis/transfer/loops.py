@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import LoopLeft
+from devfix.analysis.torch.module_methods import set_trained
 from devfix.analysis.transfer import assignment, iteration
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.overwritten import overwritten_names
@@ -50,9 +51,8 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     """Execute a ``for``: for each element if they are known, else with a value that represents all of them."""
     start = interp.new_id()
     iterable = interp.evaluate(stmt.iter)
-    if isinstance(iterable, Parameters) and (trains := _trains(stmt)) is not None:
-        for key in iterable.module_ids:
-            interp.now.update(Pointer(key), frozen=not trains)
+    if isinstance(iterable, Parameters):
+        set_trained(interp, iterable, stmt)
     elements = iteration.elements(interp, iterable, stmt)
     written = {name: assignment.containers(interp, name) for name in _written_by_key(stmt)}
     with _entered(interp) as loop:
@@ -75,14 +75,6 @@ def for_loop(interp: Interpreter, stmt: ast.For | ast.AsyncFor) -> None:
     for name, before in written.items():
         assignment.settle_items(interp, name, before)
     interp.observe(LoopLeft(stmt))
-
-
-def _trains(stmt: ast.For | ast.AsyncFor) -> bool | None:
-    """Return what a loop sets for each parameter, ``p.requires_grad = False``; ``None`` if it does anything else."""
-    match stmt.body:
-        case [ast.Assign(targets=[ast.Attribute(value=ast.Name(), attr="requires_grad")], value=ast.Constant(value))]:
-            return value if isinstance(value, bool) else None
-    return None
 
 
 @node_cache(4096)

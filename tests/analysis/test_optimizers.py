@@ -326,3 +326,43 @@ def test_a_model_of_which_nothing_is_known_may_be_what_its_methods_return(analys
     analyse(LOADED.replace("REPLACED", replaced))
 
     assert bool(missing) is lacks_any
+
+
+SCHEDULED = """
+from options import late
+model, other = nn.Sequential(nn.Linear(3, 3)).cuda(), nn.Linear(3, 3).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 10)
+for epoch in range(10):
+    if epoch == late:
+        optimizer = CHANGED
+        model.append(nn.Linear(3, 3).cuda())
+    model(torch.randn(2, 3).cuda()).sum().backward()
+    optimizer.step()
+    scheduler.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "lacks_any"),
+    [pytest.param("torch.optim.SGD(other.parameters(), lr=0.1)", False, id="new"), ("optimizer", True)],
+)
+def test_an_optimizer_that_a_scheduler_alone_holds_never_steps(analyse, changed, lacks_any):
+    assert bool(analyse(SCHEDULED.replace("CHANGED", changed)).hazards) is lacks_any
+
+
+NEW_PARTS = """
+model = nn.Sequential(nn.Linear(3, 3))
+model.extra = nn.ModuleList([nn.Linear(3, 3)])
+model.cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model.extra = nn.ModuleList([PART])
+model(torch.randn(2, 3).cuda()).sum().backward()
+model.extra[0](torch.randn(2, 3).cuda())
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("part", "count"), [("eval(name)(3)", 0), ("nn.Linear(3, 3).cuda()", 1)])
+def test_parts_of_which_nothing_is_known_are_no_parameters_that_the_optimizer_lacks(analyse, part, count):
+    assert len(analyse(NEW_PARTS.replace("PART", part)).hazards) == count

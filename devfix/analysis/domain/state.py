@@ -242,15 +242,16 @@ class State:
             joined = _join(joined, state, replaced)
         return joined
 
-    def reachable(self, keys: Collection[int]) -> set[int]:
-        """Return which of these objects are reachable from a name."""
+    def reachable(self, keys: Collection[int], past: Collection[int] = ()) -> set[int]:
+        """Return which of these objects are reachable from a name, and not through the objects ``past`` alone."""
         live = [env for key, env in self.envs.items() if key not in self.base.ended]
-        return self.reachable_from([value for env in (*self.base.envs.values(), *live) for value in env.values()], keys)
+        values = [value for env in (*self.base.envs.values(), *live) for value in env.values()]
+        return self.reachable_from(values, keys, past)
 
-    def reachable_from(self, values: Collection[Value], keys: Collection[int]) -> set[int]:
-        """Return which of these objects are reachable from values."""
+    def reachable_from(self, values: Collection[Value], keys: Collection[int], past: Collection[int] = ()) -> set[int]:
+        """Return which of these objects are reachable from values, and not through the objects ``past`` alone."""
         pending = list(values)
-        seen, missing, entered = set[int](), set(keys), set[int]()
+        seen, missing, entered = {*past}, set(keys), set[int]()
         while pending and missing:
             value = pending.pop()
             if isinstance(value, Pointer):

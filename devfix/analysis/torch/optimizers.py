@@ -38,6 +38,7 @@ from devfix.analysis.stdlib.containers import DictObject, ListObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.torch import checkpoints, module_tree
 from devfix.analysis.torch.releases import leaves_step_behind
+from devfix.analysis.torch.schedulers import SchedulerObject
 from devfix.syntax.tree import walk
 
 if TYPE_CHECKING:
@@ -262,8 +263,9 @@ def note_move(interp: Interpreter, moved: list[Pointer], device: Device, point: 
 
 def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value | None, point: ProgramPoint) -> None:
     """Record that a submodule is replaced or added, for each optimizer over the parent."""
-    parts = module_tree.weighted_modules(interp, part)
-    new = {inner.id for _, inner, module in parts if not (module_tree.is_loss(module) or module.frozen)}
+    parts = [(inner, module) for _, inner, module in module_tree.weighted_modules(interp, part)]
+    parts = [(inner, module) for inner, module in parts if not (module_tree.is_loss(module) or module.frozen)]
+    new = {inner.id for inner, module in parts if inner == part or module.name}  # of other values, nothing is known
     replaced = {option.id for option in alternatives(old) if isinstance(option, Pointer)} if old is not None else set()
     nameless = not interp.heap_object(part).name
     was_unknown = old is not None and any(isinstance(option, Unknown) for option in alternatives(old))
@@ -275,8 +277,14 @@ def note_attach(interp: Interpreter, parent: Pointer, part: Pointer, old: Value 
     for pointer, obj in _optimizers(interp):
         if (above | replaced) & obj.module_ids and not _holds(interp, obj.module_ids, new, part.id):
             missing = obj.missing | {(parent.id, key) for key, known in lenders.items() if not known & obj.module_ids}
-            if missing != obj.missing and interp.now.reachable({pointer.id}):  # another one may have taken its name
+            if missing != obj.missing and _may_step(interp, pointer):
                 interp.now.update(pointer, missing=missing, replaced=point)
+
+
+def _may_step(interp: Interpreter, optimizer: Pointer) -> bool:
+    """Return whether an optimizer can be reached: another one may have taken its name, and a scheduler steps none."""
+    schedulers = {key for key, obj in interp.now.heap_objects() if isinstance(obj, SchedulerObject)}
+    return bool(interp.now.reachable({optimizer.id}, schedulers))
 
 
 def _holds(interp: Interpreter, held: frozenset[int], new: set[int], wrapper: int) -> bool:

@@ -49,6 +49,8 @@ __all__ = [
     "optional_parameters",
 ]
 
+_PLAIN_TYPES = ("bool", "float", "int", "str")
+
 
 def device_for_tensor(
     observations: Observations,
@@ -207,6 +209,7 @@ class ValueScope:
                 or (_is_on_accelerator(value, maybe_container=True) and _has_a_shape(call_frame, node))
             )
             there = there and not (isinstance(node, ast.Name) and node.id in optional)
+            there = there and not (isinstance(node, ast.Name) and node.id in _numbers(call_frame.activation.node))
             there = there and not tests_for_tensor(call_frame.activation.node, _root(node))
             there = there and not _is_indexed_twice(call_frame, node)
             if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):
@@ -291,6 +294,13 @@ def optional_parameters(function: ast.AST) -> frozenset[str]:
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
     return frozenset(each.arg for each, default in pairs if isinstance(default, ast.Constant) and default.value is None)
+
+
+def _numbers(function: ast.AST) -> frozenset[str]:
+    """Return the parameters that are declared as numbers or texts, ``length: int``: another caller passes no tensor."""
+    declared = [each for each in ast.walk(function) if isinstance(each, ast.arg)]
+    plain = [each for each in declared if isinstance(each.annotation, ast.Name) and each.annotation.id in _PLAIN_TYPES]
+    return frozenset(each.arg for each in plain)
 
 
 def is_bound(call_frame: CallFrame, text: str) -> bool:

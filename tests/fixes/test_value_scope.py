@@ -272,6 +272,18 @@ def test_what_has_items_with_items_may_be_no_tensor(line, words):
     assert words_for(program, "import torch\nfrom torch import nn\n") == words
 
 
+@pytest.mark.parametrize(("declared", "words"), [("int", None), ("str", None), ("torch.Tensor", "length.device")])
+def test_what_is_declared_as_a_number_has_no_device(declared, words):
+    program = f"""
+        def noise(length: {declared}, count):
+            return torch.zeros(count) + length.repeat(count)
+
+        noise(torch.ones(1).cuda(), 3)
+        """
+
+    assert words_for(program, "import torch\nfrom torch import nn\n") == words
+
+
 NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
     "device)(torch.ones(3, 4, device=device))", "device)(3)"
 )

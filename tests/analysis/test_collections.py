@@ -99,6 +99,51 @@ def test_objects_that_stand_for_others_hold_the_same(met, made, item):
     assert met(program.format(made=made.format(x=cuda, y=cuda), item=item)) == []
 
 
+STORE = """
+from collections.abc import MutableMapping
+
+class Store(MutableMapping):
+    def __init__(self, store):
+        self.store = store
+
+    def __getitem__(self, key):
+        return self.store[key]
+
+    def __setitem__(self, key, value):
+        self.store[key] = value
+
+    def __delitem__(self, key):
+        del self.store[key]
+
+    def __iter__(self):
+        return iter(self.store)
+
+    def __len__(self):
+        return len(self.store)
+
+    def to(self, device):
+        for LOOP
+
+net = nn.Linear(4, 2)
+Store({"a": net}).to("cuda")
+net(torch.ones(3, 4).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("loop", "lines"),
+    [
+        ("value in self.values(): value.to(device)", []),
+        ("_, value in self.items(): value.to(device)", []),
+        ("key in self.keys(): self[key].to(device)", []),
+        ("value in self.values(): print(value)", ["net(torch.ones(3, 4).cuda())"]),
+        ("key in self.keys(): key.to(device)", ["net(torch.ones(3, 4).cuda())"]),
+    ],
+)
+def test_the_views_of_an_abstract_mapping_are_made_of_its_class(met, loop, lines):
+    assert met(STORE.replace("LOOP", loop)) == lines
+
+
 @pytest.mark.parametrize("call", ["collections.ChainMap(input())", "dataclasses.replace(input(), a=1)"])
 def test_what_stands_for_something_unknown_is_unknown(met, call):
     assert met(f"import collections\nimport dataclasses\nprint({call}['a'] + torch.ones(3).cuda())\n") == []

@@ -27,7 +27,7 @@ from devfix.analysis.domain.values import (
     Value,
     join,
 )
-from devfix.analysis.stdlib.containers import DictObject, container_method
+from devfix.analysis.stdlib.containers import DictObject, ListObject, container_method, new_list
 from devfix.analysis.stdlib.items import escape_fields, is_unrollable, setting_after_write, unpack_fields
 from devfix.analysis.torch import batches, checkpoints, data_sources
 from devfix.syntax.tree import implicit_call
@@ -47,6 +47,10 @@ _BARE = frozenset({"builtins.object", "object", "abc.ABC"})  # bases without ite
 _MOVES = frozenset({"to", "cuda", "cpu", "xpu"})
 _TUPLE_METHODS = frozenset({"_asdict", "_replace"})  # of named tuples
 _DICTIONARY_METHODS = frozenset("items keys values update".split())
+_VIEWS = frozenset({"items", "keys", "values"})
+_ABSTRACT_MAPPINGS = frozenset(
+    f"{module}.{name}" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")
+)  # bases that make their methods of the class's ``__iter__`` and ``__getitem__``
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class InstanceObject(BatchPart, BatchSource):
         run = find_member(interp, self.cls, "run") if name == "start" and self.cls is not None else None
         if isinstance(run, Function):
             return interp.call(Bound(run, pointer), [], {}, node)  # of a thread or a process
+        if name in _VIEWS and self._is_abstract_mapping():
+            return _view(interp, pointer, name, node)
         if name == "update":
             checkpoints.note_kept(interp, args, node)
         if name in _MOVES:
@@ -81,6 +87,8 @@ class InstanceObject(BatchPart, BatchSource):
             return Builtin(pointer, name)
         if name in _DICTIONARY_METHODS and self.cls is not None and self._is_mapping(interp):
             return Builtin(pointer, name)  # the class of Python has it, before ``__getattr__`` is asked
+        if name in _VIEWS and self._is_abstract_mapping():
+            return Builtin(pointer, name)
         getter = find_member(interp, self.cls, "__getattr__") if self.cls is not None else None
         if isinstance(getter, Function):
             call = implicit_call(node, name)
@@ -105,6 +113,9 @@ class InstanceObject(BatchPart, BatchSource):
             return True
         bases = MAPPINGS.intersection(external_bases(self.cls))
         return bool(bases) and find_member(interp, self.cls, "__iter__") is None
+
+    def _is_abstract_mapping(self) -> bool:
+        return self.cls is not None and not _ABSTRACT_MAPPINGS.isdisjoint(external_bases(self.cls))
 
     def _is_plain(self, interp: Interpreter) -> bool:
         """Return whether a project object is not iterable; if it is iterated, it represents its ``vars()``."""
@@ -178,6 +189,20 @@ def iterated(
         return interp.element(result, node, moved)
     step = interp.attribute(pointer, "__anext__" if is_async else "__next__", node)
     return interp.call(step, [], {}, implicit_call(node)) if isinstance(step, Bound) else UNKNOWN
+
+
+def _view(interp: Interpreter, mapping: Pointer, name: str, node: ast.Call) -> Value:
+    """Return the keys, values or items that a class yields by ``__iter__`` and ``__getitem__``, as a list."""
+    iterator, getter = (interp.attribute(mapping, method, node) for method in ("__iter__", "__getitem__"))
+    if not (isinstance(iterator, Bound) and isinstance(getter, Bound)):
+        return UNKNOWN
+    iterable = interp.call(iterator, [], {}, implicit_call(node))
+    known = interp.elements(iterable, node)
+    keys = [interp.element(iterable, node, frozenset())] if known is None else known
+    found = keys if name == "keys" else [interp.call(getter, [key], {}, implicit_call(node, "item")) for key in keys]
+    if name == "items":
+        found = [TupleValue(pair) for pair in zip(keys, found, strict=True)]
+    return interp.new(ListObject(default_item=join(found))) if known is None else new_list(interp, found)
 
 
 def sample_of(interp: Interpreter, cls: ClassValue | None, dataset: Pointer, node: ast.AST) -> Value:

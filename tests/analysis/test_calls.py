@@ -625,3 +625,36 @@ def test_super_may_be_a_class_that_requires_no_argument(met):
         """
 
     assert met(program) == ["return self.layer(x)"]
+
+
+LEFT_EARLY = """
+import sys
+
+kept = []
+
+def build(path):
+    model = nn.Linear(3, 3)
+    KEEP
+    if not path:
+        return EARLY
+    model.cuda()
+    return LATE
+
+MADE = build(sys.argv[1])
+model(torch.ones(2, 3).cuda())
+"""
+
+
+@pytest.mark.parametrize(
+    ("keep", "early", "late", "made", "is_met"),
+    [
+        pytest.param("pass", "None", "model", "model", False, id="none"),
+        pytest.param("pass", "None, None", "model, 1", "model, _", False, id="tuple"),
+        pytest.param("pass", "model", "model", "model", True, id="the-same"),
+        pytest.param("kept.append(model)", "None", "model", "model", True, id="kept-elsewhere"),
+    ],
+)
+def test_what_a_function_leaves_behind_without_returning_it_is_not_used(met, keep, early, late, made, is_met):
+    program = LEFT_EARLY.replace("KEEP", keep).replace("EARLY", early).replace("LATE", late).replace("MADE", made)
+
+    assert met(program) == ["model(torch.ones(2, 3).cuda())"] * is_met

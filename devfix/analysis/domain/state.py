@@ -12,9 +12,11 @@ from devfix.analysis.domain.objects import HeapObject, Module, join_objects
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.runtime import Runtime
 from devfix.analysis.domain.splits import Split, Splits, add_splits
-from devfix.analysis.domain.values import Bound, Function, Partial, Pointer, TupleValue, Union, Value
+from devfix.analysis.domain.values import NONE, Bound, Function, Partial, Pointer, TupleValue, Union, Value
 
-__all__ = ["Base", "State", "Unreachable"]
+__all__ = ["RETURNED", "Base", "State", "Unreachable"]
+
+RETURNED = "return"  # a name that no program can bind, for the results of several exits of a function
 
 
 class Unreachable(Exception):
@@ -229,23 +231,29 @@ class State:
         self.write(pointer.id, replace(obj, fields=fields))
 
     @staticmethod
-    def join(states: list[State], replaced: bool = False) -> State | None:
+    def join(states: list[State], replaced: bool = False, left: int | None = None) -> State | None:
         """Return the join of the states of several paths; ``None`` if there is none.
 
         With ``replaced``, a path may have replaced a module by another one, as an exception handler does: an object
-        that one path cannot reach any more is taken from the other.
+        that one path cannot reach any more is taken from the other.  So it is where a function is ``left``: of the
+        names in this environment, only what it returns keeps objects.
         """
         if not states:
             return None
         joined, *remaining = states
         for state in remaining:
-            joined = _join(joined, state, replaced)
+            joined = _join(joined, state, replaced or left is not None, left)
         return joined
 
-    def reachable(self, keys: Collection[int], past: Collection[int] = ()) -> set[int]:
-        """Return which of these objects are reachable from a name, and not through the objects ``past`` alone."""
-        live = [env for key, env in self.envs.items() if key not in self.base.ended]
+    def reachable(self, keys: Collection[int], past: Collection[int] = (), left: int | None = None) -> set[int]:
+        """Return which of these objects are reachable from a name, and not through the objects ``past`` alone.
+
+        Of the names in the environment ``left``, what a function returns is the only one.
+        """
+        live = [env for key, env in self.envs.items() if key not in self.base.ended and key != left]
         values = [value for env in (*self.base.envs.values(), *live) for value in env.values()]
+        if left is not None:
+            values.append(self.lookup(left, RETURNED) or NONE)
         return self.reachable_from(values, keys, past)
 
     def reachable_from(self, values: Collection[Value], keys: Collection[int], past: Collection[int] = ()) -> set[int]:
@@ -275,7 +283,7 @@ class State:
 _ENDED = HeapObject()
 
 
-def _join(one: State, two: State, replaced: bool = False) -> State:
+def _join(one: State, two: State, replaced: bool = False, left: int | None = None) -> State:
     if one is two:
         return one
     joined = State(one.base)
@@ -297,7 +305,7 @@ def _join(one: State, two: State, replaced: bool = False) -> State:
             for key, (mine, theirs, _) in objects.items()
             if isinstance(mine, Module) and mine.devices != theirs.devices
         }
-        reachable = [state.reachable(moved) if moved else set[int]() for state in (one, two)]
+        reachable = [state.reachable(moved, left=left) if moved else set[int]() for state in (one, two)]
         for key in reachable[0] ^ reachable[1]:
             joined.heap[key] = objects.pop(key)[0 if key in reachable[0] else 1]
     names: dict[tuple[int, str], tuple[Value | None, Value | None, Value | None]] = {}

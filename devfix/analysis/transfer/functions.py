@@ -12,7 +12,7 @@ from devfix.analysis.domain.device_parsing import names_device
 from devfix.analysis.domain.location import Activation, ProgramPoint
 from devfix.analysis.domain.objects import Container, Mapping, Opaque, module_at, object_at
 from devfix.analysis.domain.splits import share_sides
-from devfix.analysis.domain.state import State, Unreachable
+from devfix.analysis.domain.state import RETURNED, State, Unreachable
 from devfix.analysis.domain.values import (
     NONE,
     UNKNOWN,
@@ -49,7 +49,6 @@ __all__ = ["call_function", "join_by_identity", "takes"]
 
 MAX_DEPTH = 28
 MOST_NESTED_CONTAINERS = 64  # in the result of a recursive call
-_RETURNED = "return"  # a name that no program can bind, for the results of several exits
 MAX_NESTING = 4  # levels of nested containers that are compared
 _NUMBERS = frozenset({"int", "float"})  # annotations
 _ARRAYS = frozenset({"np.ndarray", "numpy.ndarray", "ndarray", "NDArray", "npt.NDArray", "np.array"})
@@ -213,15 +212,16 @@ def _follow(
             exits.append((interp.state, NONE))
         if moving is not None:
             exits = [each for each in exits if _moved_at(each[0], moving) is not moved_before] or exits
-        is_placed = any(isinstance(value, (Pointer, Tensor)) for _, value in exits)
+        is_placed = any(isinstance(part, (Pointer, Tensor)) for _, value in exits for part in _parts(value))
         for state, value in exits if is_placed and len(exits) > 1 else ():
-            state.bind(activation.env, _RETURNED, value)
-        interp.state = State.join([state for state, _ in exits])
+            state.bind(activation.env, RETURNED, value)
+        is_left = not (_is_generator(function.node) or _makes_closures(function.node))
+        interp.state = State.join([state for state, _ in exits], left=activation.env if is_left else None)
         interp.count_handled()
         if interp.state is not None:
-            returned = exits[0][1] if len(exits) == 1 else interp.state.lookup(activation.env, _RETURNED)
+            returned = exits[0][1] if len(exits) == 1 else interp.state.lookup(activation.env, RETURNED)
             found = interp.state.envs.get(activation.env, {})
-            activation.final_locals = {name: value for name, value in found.items() if name != _RETURNED}
+            activation.final_locals = {name: value for name, value in found.items() if name != RETURNED}
             if not _makes_closures(function.node):
                 interp.state.drop_env(activation.env)
             else:
@@ -242,6 +242,10 @@ def _follow(
     interp.observations.returns_tensor[node] = is_tensor and interp.observations.returns_tensor.get(node, True)
     summary.note_result(places, result, passed, activation.env)
     return result
+
+
+def _parts(value: Value) -> Sequence[Value]:
+    return value.items if isinstance(value, TupleValue) else (value,)
 
 
 def takes(function: Function, count: int, keywords: dict[str, Value]) -> bool:

@@ -180,3 +180,29 @@ def test_a_load_that_fails_without_an_accelerator_is_not_repeated_with_one(met, 
         """
 
     assert met(program) == lines
+
+
+ASSERTED = """
+import sys
+
+def add(x, y):
+    TEST
+    return x + y
+
+add(torch.ones(3), VALUE)
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "value", "is_met"),
+    [
+        ("assert x.device == y.device", "torch.ones(3).cuda()", False),
+        ("device = x.device; assert y.device == device", "torch.ones(3).cuda()", False),
+        ("assert not x.is_cuda", "torch.ones(3).cuda()", True),
+        ("assert x.device == y.device", "torch.ones(3).cuda() if len(sys.argv) > 1 else torch.ones(3)", False),
+        ("assert x.shape == y.shape", "torch.ones(3).cuda()", True),
+        ("assert y is not None", "torch.ones(3).cuda() if len(sys.argv) > 1 else None", True),
+    ],
+)
+def test_values_whose_devices_an_assertion_compares_are_on_one(met, test, value, is_met):
+    assert met(ASSERTED.replace("TEST", test).replace("VALUE", value)) == ["return x + y"] * is_met

@@ -403,8 +403,12 @@ def _objects(function: ast.AST) -> frozenset[str]:
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
-    if conditions.truth(interp, stmt.test) is False and interp.scenario.no_accelerator:
-        interp.state = None  # the program requires an accelerator
+    """Execute an assertion: one that fails ends the path if it requires an accelerator, or one device of two values."""
+    truth = conditions.truth(interp, stmt.test)
+    if truth is False and (interp.scenario.no_accelerator or conditions.tests_device(stmt.test)):
+        interp.state = None
+    elif truth is None:
+        path_conditions.assume(interp, stmt.test, True)
 
 
 def _delete(interp: Interpreter, stmt: ast.Delete) -> None:

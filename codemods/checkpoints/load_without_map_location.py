@@ -37,7 +37,7 @@ tensors return to the devices they came from. If the project names a release of 
 device there, the fix passes `lambda storage, location: storage`. A whole model that the program does not move stays
 where it was saved if CUDA is available, `None if torch.cuda.is_available() else "cpu"`. A name that is an index on
 another path, `device = rank if args.ddp else "cuda"`, becomes `torch.device(device)`, because `torch.load` takes no
-number. A call with `**kwargs` is not edited if the function has a `map_location` for them on another path.
+number. A call with the `**kwargs` that its function gets is not edited, because a caller may pass `map_location`.
 
 ## References
 - [torch.load](https://docs.pytorch.org/docs/stable/generated/torch.load.html)
@@ -92,6 +92,7 @@ _WHERE_SAVED = 'None if torch.cuda.is_available() else "cpu"'
 _STAYS = "what is loaded stays where it is, and the file does not name `torch`"
 _OLD = "the project names a release of PyTorch before 0.4, which takes no device there"
 _BESIDE = "its tensors may be used with those of another checkpoint that the function loads without `map_location`"
+_PASSED_ON = "a caller of the function may pass `map_location` with its other keyword arguments"
 _INDEXED = re.compile(r'f"cuda:\{(.+)\}"')
 
 _STATE_USES = frozenset({"module", "buffer", "optimizer", "state", "object", "needs-cpu"})
@@ -131,6 +132,8 @@ def _depends_on_accelerator(node: ast.If | ast.IfExp | ast.Try) -> bool:
 def _finding(observations: Observations, loading: Loading, reported: Collection[ast.Call]) -> Finding:
     point = loading.point
     target, reason = (None, _BESIDE) if _is_beside_another(loading, reported) else target_of(observations, loading)
+    if _passes_options_on(loading):
+        target, reason = None, _PASSED_ON
     fixes: tuple[Fix, ...] = ()
     if target is not None:
         target = _in_release(loading, target, observations.release)
@@ -149,6 +152,14 @@ def _finding(observations: Observations, loading: Loading, reported: Collection[
         fixes,
         reason,
     )
+
+
+def _passes_options_on(loading: Loading) -> bool:
+    """Return whether the call passes the keyword arguments on that its function gets: ``torch.load(f, **kwargs)``."""
+    arguments = getattr(loading.point.call_frame.activation.node, "args", None)
+    given = arguments.kwarg.arg if isinstance(arguments, ast.arguments) and arguments.kwarg is not None else None
+    unpacked = [word.value for word in loading.call.keywords if word.arg is None]
+    return any(isinstance(value, ast.Name) and value.id == given for value in unpacked)
 
 
 def _is_beside_another(loading: Loading, reported: Collection[ast.Call]) -> bool:

@@ -49,6 +49,8 @@ __all__ = [
     "optional_parameters",
 ]
 
+_DEVICES = (0, 4)  # tensors have a device since then: https://github.com/pytorch/pytorch/releases/tag/v0.4.0
+_READS_DEVICE = frozenset({Source.OPERAND, Source.PARAMETERS, Source.MODULE, Source.MISMATCHED_MODULE})
 _PLAIN_TYPES = ("bool", "float", "int", "str")
 
 
@@ -93,6 +95,9 @@ class ValueScope:
 
     def expressions(self, source: Source, query: Query) -> Iterable[str]:
         """Return the expressions of one source, best first."""
+        release = self.observations.release
+        if source in _READS_DEVICE and release is not None and release < _DEVICES:
+            return ()
         match source:
             case Source.PREFERRED:
                 return [text for text in self._named(query) if text == self.observations.preferred_device]

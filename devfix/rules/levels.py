@@ -23,7 +23,7 @@ from enum import Enum
 from devfix.analysis.domain.location import ProgramPoint
 from devfix.analysis.domain.objects import HeapObject, Module, module_at
 from devfix.analysis.domain.state import State
-from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations
+from devfix.analysis.observations import AttributeStore, DeviceMismatch, HostAccess, Observations, Operand
 from devfix.analysis.working_devices import IgnoredDevice
 from devfix.model import Event, Finding, Severity
 from devfix.models.index import lookup
@@ -49,7 +49,7 @@ class Basis(Enum):
     UNKNOWN_CLASS = "weights of an object of an unknown class: it may have none, or have placed them itself"
     ARGUMENT = "a function of NumPy or a plot converts an argument: callers may pass what is no tensor"
     MAYBE_NO_TENSOR = "an item of a batch that may be no tensor, or moved by the function that gets it"
-    MAYBE_NUMBER = "an element that may have no dimensions, given to unknown code beside a tensor on the accelerator"
+    MAYBE_NUMBER = "what is or may be one number, given to unknown code beside a tensor on the accelerator"
     NO_MODULE = "attributes of an object that is no module: who made it may have placed them"
     PASSED_ON = "an item of a batch of which no part is moved, used by other functions of a large program"
     FAR = "three calls or three files of a large program, or more, lead to each use: one may move what is said to stay"
@@ -112,7 +112,7 @@ PROGRAMS = (
     Row("DEV101", Basis.SOME_PATH, 3, 23),
     Row("DEV101", Basis.UNKNOWN_METHOD, 0, 2),
     Row("DEV102", Basis.FAR, 4, 5),
-    Row("DEV102", Basis.MAYBE_NUMBER, 0, 2),
+    Row("DEV102", Basis.MAYBE_NUMBER, 0, 4),
     Row("DEV102", Basis.SOME_PATH, 1, 14),
     Row("DEV102", Basis.UNKNOWN_METHOD, 0, 5),
     Row("DEV201", Basis.FAR, 0, 1),
@@ -296,7 +296,7 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.MAYBE_NO_TENSOR
     if _is_passed_on(observations, failing):
         return Basis.PASSED_ON
-    if _may_be_number(failing):
+    if _may_be_number(observations, failing):
         return Basis.MAYBE_NUMBER
     return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
 
@@ -326,10 +326,26 @@ def _may_be_no_tensor(observations: Observations, failing: DeviceMismatch) -> bo
     return not _is_used_by_its_loop(observations, failing)
 
 
-def _may_be_number(failing: DeviceMismatch) -> bool:
-    """Return whether unknown code gets what may have no dimensions, ``for t in times:``, beside what was moved."""
+def _may_be_number(observations: Observations, failing: DeviceMismatch) -> bool:
+    """Return whether unknown code gets one number beside what was moved: it may only read it.
+
+    It may have no dimensions, ``for t in times:``, or one element, ``torch.tensor([16])``.
+    """
     is_beside = any(operand.module is None for operand in failing.accelerator)
-    return failing.opaque and is_beside and {operand.maybe_zero_dim for operand in failing.cpu} == {True}
+    return failing.opaque and is_beside and all(_is_one_number(observations, each) for each in failing.cpu)
+
+
+def _is_one_number(observations: Observations, operand: Operand) -> bool:
+    sources = [observations.sources[each.site_id].point.node for each in operand.origins if each.kind == "made"]
+    is_listed = len(sources) == len(operand.origins) and all(map(_makes_one_number, sources))
+    return operand.maybe_zero_dim or (bool(sources) and is_listed)
+
+
+def _makes_one_number(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(args=[ast.List(elts=[ast.Constant()]), *_]):
+            return True
+    return False
 
 
 def _is_passed_on(observations: Observations, failing: DeviceMismatch) -> bool:

@@ -366,3 +366,28 @@ net.load_state_dict(torch.load("best.pt"))
 """
 
     assert repair(CODE, text) == text.replace('"best.pt"', '"best.pt", map_location=args.devices[0]')
+
+
+@pytest.mark.parametrize(
+    ("call", "edited"),
+    [
+        pytest.param("torch.load(path, **options)", "torch.load(path, **options)", id="passed-on"),
+        pytest.param("torch.load(path, **OPTIONS)", 'torch.load(path, map_location="cpu", **OPTIONS)', id="others"),
+    ],
+)
+def test_a_caller_may_say_where_by_the_arguments_that_are_passed_on(repair, call, edited):
+    program = f"""\
+import torch
+
+OPTIONS = {{"weights_only": True}}
+
+
+def load(model, path, **options):
+    model.load_state_dict({call})
+
+
+model = torch.nn.Linear(4, 2)
+load(model, "m.pt")
+model.cuda()
+"""
+    assert edited in repair(CODE, program)

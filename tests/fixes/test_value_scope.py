@@ -284,6 +284,15 @@ def test_what_is_declared_as_a_number_has_no_device(declared, words):
     assert words_for(program, "import torch\nfrom torch import nn\n") == words
 
 
+@pytest.mark.parametrize(("release", "words"), [(None, "x.device"), ((0, 4), "x.device"), ((0, 3), None)])
+def test_tensors_of_old_releases_have_no_device(release, words):
+    program = "def noise(x):\n    return torch.zeros(3) + x\n\nnoise(torch.ones(3).cuda())\n"
+    observations, site, partners = _birth(program, "import torch\nfrom torch import nn\n")
+    observations.release = release
+
+    assert device_for_tensor(observations, site, site.call_frame, partners) == words
+
+
 NO_INPUT = METHOD.format(body="return self.fc(torch.zeros(3, 4))").replace(
     "device)(torch.ones(3, 4, device=device))", "device)(3)"
 )

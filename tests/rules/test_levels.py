@@ -407,6 +407,28 @@ for batch in DataLoader(Scenes()):
 
 
 @pytest.mark.parametrize(
+    ("given", "level"),
+    [
+        pytest.param("image, text", Severity.ERROR, id="tensors"),
+        pytest.param("[image, text]", Severity.LATENT, id="a-list-of-them"),
+        pytest.param("(image, torch.ones(3))", Severity.ERROR, id="beside-a-tensor-of-the-program"),
+    ],
+)
+def test_unknown_code_may_move_what_a_list_holds(tmp_path, monkeypatch, given, level):
+    program = f"""\
+import torch
+from outside import load_model
+from torch.utils.data import DataLoader, TensorDataset
+
+model = load_model("small").cuda().eval()
+for image, text in DataLoader(TensorDataset(torch.rand(9, 4), torch.rand(9, 4))):
+    model({given})
+"""
+    found = project(tmp_path, monkeypatch, {"train.py": program})
+    assert {severity for _, severity in found} == {level}
+
+
+@pytest.mark.parametrize(
     ("body", "parameter", "level"),
     [
         pytest.param("return np.asarray(x)", "x", Severity.LATENT, id="an-argument"),
@@ -509,6 +531,8 @@ pairs(x * 2, (x > 0).to("cuda"))
         pytest.param("model.sample(x, t)", Severity.LATENT, id="beside-a-moved-tensor"),
         pytest.param("model.sample(t)", Severity.ERROR, id="alone"),
         pytest.param("model.sample(x, times)", Severity.ERROR, id="the-whole-tensor"),
+        pytest.param("model.sample(x, torch.LongTensor([16]))", Severity.LATENT, id="one-number"),
+        pytest.param("model.sample(x, torch.LongTensor([16, 4]))", Severity.ERROR, id="two-numbers"),
     ],
 )
 def test_unknown_code_may_take_an_element_for_a_number(findings_in, call, level):

@@ -28,6 +28,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
+from devfix.analysis.observations import Operand
 from devfix.analysis.observations.execution import AttributeStored
 from devfix.analysis.stdlib.items import named_by_index
 from devfix.analysis.torch import optimizers
@@ -219,12 +220,11 @@ def call_leaf(
     if called is not None and bound is None and obj.cls is None and obj.name.startswith("torch.nn."):
         return UNKNOWN  # the call does not fit the signature, so another module is called here
     opaque = obj.is_opaque
-    operands = [
-        operand
-        for value, argument in _compared(bound, node, args, keywords)
-        for each in (_entries_meant(interp, value) if opaque else (value,))
-        for operand in tensors_in(interp, each, argument)
-    ]
+    operands = list[OperandSet]()
+    for value, argument in _compared(bound, node, args, keywords):
+        entries = _entries_meant(interp, value) if opaque else (value,)
+        found = [operand for each in entries for operand in tensors_in(interp, each, argument)]
+        operands += map(_held, found) if opaque and isinstance(value, (Pointer, TupleValue)) else found
     if opaque:
         operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
@@ -262,6 +262,19 @@ def _entries_meant(interp: Interpreter, value: Value) -> Sequence[Value]:
         for option in alternatives(item)
     )
     return [item for item in entries.contents if not _is_of_batch(item)] if is_moved else (value,)
+
+
+def _held(operand: OperandSet) -> OperandSet:
+    """Return what a container holds for code that cannot be read: it may move the parts of a batch that it takes."""
+    pairs = [
+        (device, replace(each, is_certain=each.is_certain and not _is_of_loader(each)))
+        for device, each in operand.alternatives
+    ]
+    return OperandSet(pairs, operand.maybe_zero_dim, operand.grad, operand.is_single_number)
+
+
+def _is_of_loader(operand: Operand) -> bool:
+    return bool(operand.origins) and all(origin.kind == "batch" for origin in operand.origins)
 
 
 def _is_of_batch(value: Value) -> bool:

@@ -403,7 +403,7 @@ def _objects(function: ast.AST) -> frozenset[str]:
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
-    """Execute an assertion: one that fails ends the path if it requires an accelerator, or one device of two values."""
+    """Execute an assertion; one that fails ends the path if it asks for an accelerator, or compares devices."""
     truth = conditions.truth(interp, stmt.test)
     if truth is False and (interp.scenario.no_accelerator or conditions.tests_device(stmt.test)):
         interp.state = None

@@ -502,6 +502,18 @@ def test_a_copy_for_the_host_does_not_tell_where_a_value_is(place, read):
     assert place(program, "x") == "either"
 
 
+@pytest.mark.parametrize(
+    ("copy", "found"), [("x.detach().cpu()", "cpu"), ("x.cpu().float()", "cpu"), ("y.detach().cpu()", "either")]
+)
+def test_a_copy_without_a_gradient_takes_the_tested_value_back_too(place, copy, found):
+    program = f"""
+    x, y = [(torch.ones(3), torch.ones(3)), (torch.ones(3).cuda(), torch.ones(3).cuda())][asked()]
+    if x.device.type != "cpu":
+        x = {copy}
+    """
+    assert place(program, "x") == found
+
+
 def test_a_comparison_with_a_device_that_a_call_makes_is_the_last_open_part_too(place):
     program = """
     x = [torch.ones(3), torch.ones(3).cuda()][asked()]

@@ -206,10 +206,18 @@ def _moves(stmt: ast.If) -> bool:
         return True
     tested = {text_of(node.value) for node in walk(stmt.test) if isinstance(node, ast.Attribute)}
     assigned = [each for each in stmt.body if isinstance(each, ast.Assign) and len(each.targets) == 1]
-    return any(
-        (name := text_of(each.targets[0])) in tested and text_of(each.value).startswith(f"{name}.cpu()")
-        for each in assigned
-    )
+    names = [(text_of(each.targets[0]), each.value) for each in assigned]
+    return any(name in tested and _is_taken_back(name, value) for name, value in names)
+
+
+def _is_taken_back(name: str, value: ast.expr) -> bool:
+    """Return whether a value is a copy of what has a name, on the CPU: ``x.cpu()``, ``x.detach().cpu()``."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr != "cpu":
+        value = value.func.value  # ``x.cpu().numpy()``
+    source = value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else value
+    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "detach":
+        source = source.func.value
+    return source is not value and text_of(source) == name
 
 
 def _scopes(interp: Interpreter) -> tuple[int, ...]:

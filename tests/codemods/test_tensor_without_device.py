@@ -420,3 +420,35 @@ def test_class_weights_of_a_functional_loss_are_left_to_the_rule_for_modules(rep
 
     assert repair("DEV102", program) == program
     assert repair("DEV204", program) == program.replace("2.0])", "2.0]).cuda()")
+
+
+HELD = """\
+import torch
+from outside import load_model
+
+
+def run(model, batch):
+    return model(batch)
+
+
+def create():
+    n = 4
+    BATCH
+    return batch
+
+
+run(load_model("small").cuda().eval(), create())
+"""
+
+
+@pytest.mark.parametrize(
+    ("batch", "call"),
+    [
+        pytest.param("batch = torch.randn(n, 3)", "model(batch.to(next(model.parameters()).device))", id="a-tensor"),
+        pytest.param('batch = {"image": torch.randn(n, 3)}', "model(batch)", id="a-dictionary"),
+        pytest.param("batch = [torch.randn(n, 3)]", "model(batch)", id="a-list"),
+        pytest.param("batch = torch.randn(n, 3), n", "model(batch)", id="a-tuple"),
+    ],
+)
+def test_a_container_is_not_moved_as_a_tensor_is(repair, batch, call):
+    assert f"return {call}\n" in repair("DEV102", HELD.replace("BATCH", batch))

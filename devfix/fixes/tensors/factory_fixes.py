@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.domain.values import Const, Number
+from devfix.analysis.domain.values import Const, Number, Pointer, TupleValue, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import value_of
 from devfix.fixes.index_moves import index_on_cpu
@@ -281,7 +281,13 @@ def _operand_node(point: ProgramPoint, text: str) -> ast.expr | None:
     """Return the operand's expression if it is read (not the target of ``+=``); of arithmetic, its only tensor."""
     node = read_expression(point.node, text)
     tensor = _only_tensor(point, node) if isinstance(node, _OPERANDS) else None
-    return tensor if tensor in point.tree.parents else None
+    return tensor if tensor in point.tree.parents and not _holds_tensors(point, tensor) else None
+
+
+def _holds_tensors(point: ProgramPoint, node: ast.expr) -> bool:
+    """Return whether an expression is a container or another object of the program, which has no ``to``."""
+    value = value_of(point, point.call_frame, node)
+    return value is not None and any(isinstance(option, (Pointer, TupleValue)) for option in alternatives(value))
 
 
 _OPERANDS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)

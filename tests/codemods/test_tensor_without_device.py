@@ -452,3 +452,37 @@ run(load_model("small").cuda().eval(), create())
 )
 def test_a_container_is_not_moved_as_a_tensor_is(repair, batch, call):
     assert f"return {call}\n" in repair("DEV102", HELD.replace("BATCH", batch))
+
+
+GIVEN = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self, device=None):
+        super().__init__()
+        self.device = torch.device(device or "cuda")
+        self.layer = nn.Linear(4, 2, device=self.device)
+
+    def forward(self, x):
+        READ
+        return self.layer(x)
+
+
+def create():
+    return torch.ones(3, 4), 1
+
+
+net = Net()
+x, _ = create()
+net(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "call"),
+    [("pass", "self.layer(x)"), ("y = torch.ones(3, device=self.device)", "self.layer(x.to(self.device))")],
+)
+def test_a_module_moves_no_input_to_a_device_that_its_method_does_not_use(repair, read, call):
+    assert f"return {call}\n" in repair("DEV102", GIVEN.replace("READ", read))

@@ -24,6 +24,7 @@ from devfix.fixes.tensors.tensor_creation import FactoryCall, initialized_later
 from devfix.fixes.value_scope import device_for_tensor
 from devfix.fixes.vendored_code import foreign_part
 from devfix.model import AppendCode, Edit, Fix, InsertStatement, Where
+from devfix.syntax.tree import text_of, walk
 
 __all__ = ["TensorCreation", "creation_fixes", "misplaced_creations"]
 
@@ -271,10 +272,19 @@ def _at_uses(observations: Observations, creation: TensorCreation) -> list[Edit]
         device = device_for_tensor(observations, point, point.call_frame, mismatch.partners)
         if node is None or device is None or foreign_part(point.tree.path):
             return []
-        if device.startswith("next(") and inside_module(point.call_frame):
-            return []  # a module does not read its own parameters to move its inputs
+        if inside_module(point.call_frame) and _is_of_module(point, device):
+            return []  # a module does not move its inputs to where it is: its caller does
         edits[AppendCode(point.tree.path, point.tree.span(node), f".to({device})")] = None
     return list(edits)
+
+
+def _is_of_module(point: ProgramPoint, device: str) -> bool:
+    """Return whether a device is that of the module's parameters, or an attribute that its method does not read.
+
+    ``Module.to`` leaves such an attribute as it is.
+    """
+    read = {text_of(node) for node in walk(point.call_frame.activation.node) if isinstance(node, ast.Attribute)}
+    return device.startswith("next(") or (device.startswith("self.") and device not in read)
 
 
 def _operand_node(point: ProgramPoint, text: str) -> ast.expr | None:

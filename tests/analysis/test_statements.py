@@ -196,7 +196,7 @@ add(torch.ones(3), VALUE)
 @pytest.mark.parametrize(
     ("test", "value", "is_met"),
     [
-        ("assert x.device == y.device", "torch.ones(3).cuda()", False),
+        ("assert x.device == y.device", "torch.ones(3).cuda()", True),
         ("device = x.device; assert y.device == device", "torch.ones(3).cuda()", False),
         ("assert not x.is_cuda", "torch.ones(3).cuda()", True),
         ("assert x.device == y.device", "torch.ones(3).cuda() if len(sys.argv) > 1 else torch.ones(3)", False),

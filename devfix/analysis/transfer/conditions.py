@@ -62,7 +62,7 @@ from devfix.syntax.tree import text_of, walk
 if TYPE_CHECKING:
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["flag_value", "is_switched_off", "tests_device", "truth", "truth_of", "unknown_leaves"]
+__all__ = ["compares_tensors", "flag_value", "is_switched_off", "tests_device", "truth", "truth_of", "unknown_leaves"]
 
 _LAUNCHER_VARIABLES = frozenset("RANK WORLD_SIZE LOCAL_RANK SLURM_PROCID MASTER_ADDR".split())
 _ACCELERATOR_NAMES = ("cuda", "gpu", "mps", "xpu", "npu")
@@ -431,6 +431,12 @@ def _is_decided(interp: Interpreter, part: ast.expr) -> bool:
 
 
 @node_cache(16384)
+def compares_tensors(test: ast.expr) -> bool:
+    """Return whether a condition compares the devices of two tensors: ``x.device == y.device``."""
+    sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
+    return bool(sides) and all(isinstance(side, ast.Attribute) and side.attr == "device" for side in sides)
+
+
 def tests_device(test: ast.expr) -> bool:
     """Return whether a condition tests a device: ``not x.is_cuda``, ``p.device != device``."""
     names = {node.attr for node in walk(test) if isinstance(node, ast.Attribute)}

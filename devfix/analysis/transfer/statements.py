@@ -206,18 +206,11 @@ def _moves(stmt: ast.If) -> bool:
         return True
     tested = {text_of(node.value) for node in walk(stmt.test) if isinstance(node, ast.Attribute)}
     assigned = [each for each in stmt.body if isinstance(each, ast.Assign) and len(each.targets) == 1]
-    names = [(text_of(each.targets[0]), each.value) for each in assigned]
-    return any(name in tested and _is_taken_back(name, value) for name, value in names)
-
-
-def _is_taken_back(name: str, value: ast.expr) -> bool:
-    """Return whether a value is a copy of what has a name, on the CPU: ``x.cpu()``, ``x.detach().cpu()``."""
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr != "cpu":
-        value = value.func.value  # ``x.cpu().numpy()``
-    source = value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else value
-    if isinstance(source, ast.Call) and isinstance(source.func, ast.Attribute) and source.func.attr == "detach":
-        source = source.func.value
-    return source is not value and text_of(source) == name
+    return any(
+        (name := text_of(each.targets[0])) in tested
+        and text_of(each.value).startswith((f"{name}.cpu()", f"{name}.detach().cpu()"))
+        for each in assigned
+    )
 
 
 def _scopes(interp: Interpreter) -> tuple[int, ...]:
@@ -411,9 +404,13 @@ def _objects(function: ast.AST) -> frozenset[str]:
 
 
 def _assert(interp: Interpreter, stmt: ast.Assert) -> None:
-    """Execute an assertion; one that fails ends the path if it asks for an accelerator, or compares devices."""
-    truth = conditions.truth(interp, stmt.test)
-    if truth is False and (interp.scenario.no_accelerator or conditions.tests_device(stmt.test)):
+    """Execute an assertion; one that fails ends the path if it asks for an accelerator, or a device by name.
+
+    If two tensors that it compares are on two devices, the next operation with both says so.
+    """
+    truth, test = conditions.truth(interp, stmt.test), stmt.test
+    asks_by_name = conditions.tests_device(test) and not conditions.compares_tensors(test)
+    if truth is False and (interp.scenario.no_accelerator or asks_by_name):
         interp.state = None
     elif truth is None:
         path_conditions.assume(interp, stmt.test, True)

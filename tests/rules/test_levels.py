@@ -411,6 +411,8 @@ for batch in DataLoader(Scenes()):
     [
         pytest.param("image, text", Severity.ERROR, id="tensors"),
         pytest.param("[image, text]", Severity.LATENT, id="a-list-of-them"),
+        pytest.param('{"image": image, "text": text}', Severity.ERROR, id="a-dictionary-of-them"),
+        pytest.param("Data(x=image, y=text)", Severity.ERROR, id="a-graph"),
         pytest.param("(image, torch.ones(3))", Severity.ERROR, id="beside-a-tensor-of-the-program"),
     ],
 )
@@ -419,6 +421,7 @@ def test_unknown_code_may_move_what_a_list_holds(tmp_path, monkeypatch, given, l
 import torch
 from outside import load_model
 from torch.utils.data import DataLoader, TensorDataset
+from torch_geometric.data import Data
 
 model = load_model("small").cuda().eval()
 for image, text in DataLoader(TensorDataset(torch.rand(9, 4), torch.rand(9, 4))):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from devfix.analysis import attribute_stores
-from devfix.analysis.domain.objects import Mapping, Module, Opaque, module_at, object_at
+from devfix.analysis.domain.objects import Container, Mapping, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
     ACCELERATOR,
@@ -224,7 +224,7 @@ def call_leaf(
     for value, argument in _compared(bound, node, args, keywords):
         entries = _entries_meant(interp, value) if opaque else (value,)
         found = [operand for each in entries for operand in tensors_in(interp, each, argument)]
-        operands += map(_held, found) if opaque and isinstance(value, (Pointer, TupleValue)) else found
+        operands += map(_held, found) if opaque and _is_sequence(interp, value) else found
     if opaque:
         operands = [operand for operand in operands if not _is_length(operand)]
     weights = [weight_operands(interp, part, path) for path, part, _ in weighted_modules(interp, pointer)]
@@ -264,8 +264,13 @@ def _entries_meant(interp: Interpreter, value: Value) -> Sequence[Value]:
     return [item for item in entries.contents if not _is_of_batch(item)] if is_moved else (value,)
 
 
+def _is_sequence(interp: Interpreter, value: Value) -> bool:
+    container = object_at(interp, value, Container)
+    return isinstance(value, TupleValue) or (container is not None and not isinstance(container, Mapping))
+
+
 def _held(operand: OperandSet) -> OperandSet:
-    """Return what a container holds for code that cannot be read: it may move the parts of a batch that it takes."""
+    """Return what a sequence holds for code that cannot be read: it may move the parts of a batch that it takes."""
     pairs = [
         (device, replace(each, is_certain=each.is_certain and not _is_of_loader(each)))
         for device, each in operand.alternatives

@@ -9,7 +9,8 @@ from itertools import pairwise
 
 from devfix.analysis import Observations
 from devfix.analysis.domain.location import CallFrame, ProgramPoint
-from devfix.analysis.domain.values import Const, Number, Pointer, TupleValue, alternatives
+from devfix.analysis.domain.objects import Container, object_at
+from devfix.analysis.domain.values import UNKNOWN, Const, Number, TupleValue, alternatives
 from devfix.analysis.observations import DeviceMismatch, Operand
 from devfix.analysis.scopes import value_of
 from devfix.fixes.index_moves import index_on_cpu
@@ -295,9 +296,11 @@ def _operand_node(point: ProgramPoint, text: str) -> ast.expr | None:
 
 
 def _holds_tensors(point: ProgramPoint, node: ast.expr) -> bool:
-    """Return whether an expression is a container or another object of the program, which has no ``to``."""
-    value = value_of(point, point.call_frame, node)
-    return value is not None and any(isinstance(option, (Pointer, TupleValue)) for option in alternatives(value))
+    """Return whether an expression is a list, a tuple or a dictionary, which has no ``to``."""
+    assert point.state is not None
+    options = alternatives(value_of(point, point.call_frame, node) or UNKNOWN)
+    held = (isinstance(each, TupleValue) or object_at(point.state, each, Container) is not None for each in options)
+    return any(held)
 
 
 _OPERANDS = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, ast.BinOp)

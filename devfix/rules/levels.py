@@ -336,9 +336,9 @@ def _may_be_number(observations: Observations, failing: DeviceMismatch) -> bool:
 
 
 def _is_one_number(observations: Observations, operand: Operand) -> bool:
-    sources = [observations.sources[each.site_id].point.node for each in operand.origins if each.kind == "made"]
-    is_listed = len(sources) == len(operand.origins) and all(map(_makes_one_number, sources))
-    return operand.maybe_zero_dim or (bool(sources) and is_listed)
+    made = [observations.sources[each.site_id].point.node for each in operand.origins if each.kind == "made"]
+    is_made_here = bool(made) and len(made) == len(operand.origins)
+    return operand.maybe_zero_dim or (is_made_here and all(map(_makes_one_number, made)))
 
 
 def _makes_one_number(node: ast.AST) -> bool:

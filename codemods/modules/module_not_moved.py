@@ -55,6 +55,7 @@ from devfix.fixes.event_path import event_path
 from devfix.fixes.modules.loss_weights import loss_weight_findings
 from devfix.fixes.modules.module_moves import MovePlan, plan_move
 from devfix.fixes.modules.module_roots import RootModule, unmoved_roots
+from devfix.fixes.modules.unsure_roots import is_one_of_several
 from devfix.model import Finding, Fix, Severity
 from devfix.rules.rule import Example, Rule, command_attributes
 
@@ -100,10 +101,11 @@ def _finding(
     insertion: MovePlan, root: RootModule, mismatches: list[DeviceMismatch], joint_move: tuple[Fix, ...]
 ) -> Finding:
     extent = "never moved" if root.conditional_move is None else "moved on one branch only"
+    is_unsure = all(mismatch.latent or is_one_of_several(mismatch.point, root) for mismatch in mismatches)
     return Finding(
         RULE.code,
         RULE.name,
-        Severity.LATENT if all(mismatch.latent for mismatch in mismatches) else Severity.ERROR,
+        Severity.LATENT if is_unsure else Severity.ERROR,
         insertion.call_frame.tree.path,
         insertion.call_frame.tree.span(insertion.node),
         f"`{insertion.name}` is {extent}, but is used with tensors on the accelerator",

@@ -39,6 +39,17 @@ class Child(Block):
     def forward(self, x):
         return self.extra(super().forward(x))
 
+class Linear(nn.Linear):
+    pass
+
+class Layer(nn.Linear):
+    def __init__(self, width, **options):
+        super().__init__(width, width, **options)
+
+class Named(nn.Linear):
+    def __init__(self, width, device=None):
+        nn.Linear.__init__(self, width, width, True, device)
+
 x = torch.ones(3, 3)
 """
 
@@ -70,6 +81,11 @@ MOVED = [
         id="default-device",
     ),
     pytest.param("m = nn.Linear(3, 3, device='cuda')", id="made-there"),
+    pytest.param("m = nn.Linear(3, 3, True, 'cuda')", id="made-there-by-position"),
+    pytest.param("m = Linear(3, 3, device='cuda')", id="made-there-by-a-derived-class"),
+    pytest.param("m = Layer(3, device='cuda')", id="made-there-by-its-constructor"),
+    pytest.param("m = Named(3, torch.device('cuda'))", id="made-there-by-the-constructor-s-name"),
+    pytest.param("m = Layer(3).cuda()", id="derived-from-a-layer"),
     pytest.param("def build():\n    return Block().cuda()\nm = build()", id="by-a-factory"),
     pytest.param("def move(module):\n    return module.cuda()\nm = move(Block())", id="by-a-helper"),
     pytest.param("def move(module):\n    module.cuda()\nm = Block()\nmove(m)", id="by-a-helper-in-place"),
@@ -82,6 +98,9 @@ MOVED = [
 ]
 NOT_MOVED = [
     pytest.param("m = Block()", id="made"),
+    pytest.param("m = Layer(3)", id="derived-from-a-layer"),
+    pytest.param("m = Named(3)", id="derived-from-a-layer-without-a-device"),
+    pytest.param("m = Layer(3, device='cuda').cpu()", id="made-there-and-back"),
     pytest.param("m = Block().cuda().cpu()", id="back"),
     pytest.param("m = Block().cuda()\nm.to('cpu')", id="back-in-place"),
     pytest.param("m = Block()\ncopy.deepcopy(m).cuda()", id="a-copy-moved"),
@@ -955,3 +974,21 @@ def test_a_name_that_no_part_begins_with_is_unknown(met):
         """
 
     assert met(program) == []
+
+
+def test_class_weights_of_a_loss_of_the_program_are_a_buffer(met):
+    program = """
+        class Loss(nn.CrossEntropyLoss):
+            def __init__(self, weight):
+                super().__init__(weight=weight)
+
+            def forward(self, x, y):
+                return nn.functional.cross_entropy(x, y, weight=self.weight)
+
+        x, y = torch.ones(2, 3, device="cuda"), torch.zeros(2, dtype=torch.long, device="cuda")
+        Loss({})(x, y)
+        """
+
+    assert met(program.format("torch.ones(3)")) == ["return nn.functional.cross_entropy(x, y, weight=self.weight)"]
+    assert met(program.format("torch.ones(3)").replace("Loss(torch.ones(3))", "Loss(torch.ones(3)).cuda()")) == []
+    assert met(program.format("torch.ones(3, device='cuda')")) == []

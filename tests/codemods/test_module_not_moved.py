@@ -296,3 +296,50 @@ def test_a_module_does_not_move_itself_while_it_is_built(repair, unchanged):
     )
 
     assert "self.cuda()" not in repair(CODE, text)
+
+
+#: Two classes of layers, of which one places itself, and a program that makes the one that its user names.
+KINDS = """\
+import sys
+
+import torch
+from torch import nn
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+class Placed(nn.Linear):
+    def __init__(self):
+        super().__init__(3, 3, device={placed})
+
+
+class Plain(nn.Linear):
+    def __init__(self):
+        super().__init__(3, 3)
+
+
+def make(kind):
+    return {{"placed": Placed, "plain": Plain}}[kind]()
+
+
+net = {made}
+print(net(torch.ones(2, 3, device=device)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("placed", "made", "severity"),
+    [
+        pytest.param("device", "make(sys.argv[1])", Severity.LATENT, id="another-kind-places-itself"),
+        pytest.param("None", "make(sys.argv[1])", Severity.ERROR, id="no-kind-places-itself"),
+        pytest.param("device", "make('plain')", Severity.ERROR, id="the-program-makes-this-kind"),
+    ],
+)
+def test_it_is_an_error_only_if_no_option_makes_another_one_that_places_itself(tmp_path, placed, made, severity):
+    path = tmp_path / "train.py"
+    path.write_text(KINDS.format(placed=placed, made=made))
+
+    file = SourceFile(str(path), path.read_bytes(), path.read_text())
+    outcome = fixpoint.check([file], Settings(root=str(tmp_path), severity=Severity.LATENT))
+
+    assert {each.finding.severity for each in outcome.resolutions if each.finding.code == CODE} == {severity}

@@ -9,7 +9,8 @@ from devfix.engine import fixpoint
 from devfix.engine.cache import MemoryCache
 from devfix.model import Severity
 from devfix.rules import levels
-from devfix.rules.levels import Basis, Row
+from devfix.rules.bases import Basis
+from devfix.rules.levels import Row
 from devfix.sources import decode
 
 LIBRARY = """

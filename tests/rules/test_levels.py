@@ -9,7 +9,8 @@ from devfix.engine.scan import scan_library, scan_program
 from devfix.engine.workspace import Workspace
 from devfix.model import Severity
 from devfix.rules import levels
-from devfix.rules.levels import LIBRARIES, PROGRAMS, UNCALLED, Basis, Row, level_of
+from devfix.rules.bases import Basis
+from devfix.rules.levels import LIBRARIES, PROGRAMS, UNCALLED, Row, level_of
 from devfix.rules.registry import all_rules
 from devfix.sources import decode
 
@@ -474,7 +475,7 @@ def test_where_the_strongest_evidence_is_doubtful_the_others_are(basis):
 
 
 def test_advice_is_never_doubtful(findings_in, monkeypatch):
-    monkeypatch.setattr(levels, "_LARGE", 1)
+    monkeypatch.setattr(levels, "LARGE", 1)
     monkeypatch.setattr(levels, "_MANY", 1)
     built = "import torch\nmodel = torch.nn.Linear(4, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
     used = "model.cuda()\nmodel(torch.ones(3, 4).cuda()).sum().backward()\noptimizer.step()\n"

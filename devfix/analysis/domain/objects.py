@@ -56,6 +56,7 @@ __all__ = [
     "Container",
     "HeapObject",
     "Mapping",
+    "Memory",
     "Module",
     "Opaque",
     "join_objects",
@@ -388,18 +389,20 @@ class Opaque(BatchSource):
         return None
 
 
-class _Memory(Protocol):
+class Memory(Protocol):
+    """What has objects: a state of the run, or the interpreter in its present state."""
+
     def heap_object(self, pointer: Pointer) -> HeapObject:
         """Return the object at a pointer."""
 
 
-def object_at(memory: _Memory, value: Value | None, kind: type[Kind]) -> Kind | None:
+def object_at(memory: Memory, value: Value | None, kind: type[Kind]) -> Kind | None:
     """Return the object that a value points to, if it is of this kind."""
     obj = memory.heap_object(value) if isinstance(value, Pointer) else None
     return obj if isinstance(obj, kind) else None
 
 
-def module_at(memory: _Memory, value: Value | None) -> Module | None:
+def module_at(memory: Memory, value: Value | None) -> Module | None:
     """Return the module that a value points to; ``None`` if it is no module."""
     obj = memory.heap_object(value) if isinstance(value, Pointer) else None
     return obj if isinstance(obj, Module) else None

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.classes import find_member
+from devfix.analysis.domain.device_parsing import names_device
 from devfix.analysis.domain.objects import Container, Mapping, Module, module_at
 from devfix.analysis.domain.records import replace
 from devfix.analysis.domain.values import (
@@ -16,6 +17,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN_DEVICE,
     Const,
     Device,
+    DeviceValue,
     IterableOf,
     Keywords,
     Origin,
@@ -44,7 +46,7 @@ def construct(interp: Interpreter, model: Model, args: list[Value], keywords: Ke
     """Create a module of a library class."""
     named = _named_arguments(model, args, keywords, node)
     weights = model.option("weights", True) and not _without_weights(model.name, named)
-    pointer = module_objects.make(interp, model.name, node, device_argument(interp, named), weights=weights)
+    pointer = module_objects.make(interp, model.name, node, _device(interp, named, args), weights=weights)
     for index, value in enumerate(args):
         if module_at(interp, value) is not None:
             modules.attach(interp, pointer, str(index), value, node)
@@ -57,6 +59,19 @@ def _named_arguments(model: Model, args: list[Value], keywords: Keywords, node: 
     call = bind(constructor.signatures, args, keywords, node, (UNKNOWN, node.func)) if constructor is not None else None
     given = {argument.parameter.name: argument.value for argument in call.arguments} if call is not None else {}
     return {**given, **keywords}
+
+
+def _device(interp: Interpreter, named: Keywords, args: list[Value]) -> Device | None:
+    """Return the device that a layer is made on: ``device=``, or an argument that cannot be anything else."""
+    if "device" in named:
+        return device_argument(interp, named)
+    given = next((value for value in args if any(map(_is_device, alternatives(value)))), NONE)
+    return device_argument(interp, named if given == NONE else {**named, "device": given})
+
+
+def _is_device(value: Value) -> bool:
+    is_name = isinstance(value, Const) and isinstance(value.value, str) and names_device(value.value)
+    return is_name or isinstance(value, DeviceValue)
 
 
 def _base_module(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:
@@ -83,6 +98,14 @@ def construct_loss(interp: Interpreter, model: Model, args: list[Value], keyword
     """Create a loss: its weights become buffers, and a mean loss returns a single number."""
     takes_mean = not {"reduction", "reduce", "**"} & set(keywords)
     pointer = module_objects.make(interp, model.name, node, weights=False, mean=takes_mean)
+    _fill_loss(interp, pointer, model, args, keywords, node)
+    return pointer
+
+
+def _fill_loss(
+    interp: Interpreter, pointer: Pointer, model: Model, args: list[Value], keywords: Keywords, node: ast.Call
+) -> None:
+    """Keep the weights that a loss gets as its buffers."""
     constructor = model.method("__init__")
     call = bind(constructor.signatures, args, keywords, node, (pointer, node.func)) if constructor is not None else None
     for argument in call.with_word("Buffer", "Scalar") if call is not None else ():
@@ -97,7 +120,6 @@ def construct_loss(interp: Interpreter, model: Model, args: list[Value], keyword
             interp.now.update(pointer, weights=True, devices=frozenset({device}))
         elif not isinstance(value, Tensor) and value != NONE:
             interp.now.update(pointer, weights=True, devices=frozenset({UNKNOWN_DEVICE}))
-    return pointer
 
 
 def fill_module(
@@ -112,8 +134,15 @@ def fill_module(
         interp.now.update(pointer, weights=False)
     elif model.name in _PARALLEL:
         _fill_parallel(interp, pointer, model.name, args, keywords, node)
-    elif model.root == "Loss" or not model.option("weights", True):
+    elif model.root == "Loss":
         interp.now.update(pointer, weights=False)
+        _fill_loss(interp, pointer, model, args, keywords, node)
+    elif not model.option("weights", True):
+        interp.now.update(pointer, weights=False)
+    else:
+        named = _named_arguments(model, args, keywords, node)
+        device = _device(interp, named, args) or interp.default_device
+        interp.now.update(pointer, weights=not _without_weights(model.name, named), devices=frozenset({device}))
 
 
 def _container(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, node: ast.Call) -> Value:

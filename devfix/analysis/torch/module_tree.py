@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from devfix.analysis.domain.objects import Module, Opaque, module_at, object_at
+from devfix.analysis.domain.objects import Memory, Module, Opaque, module_at, object_at
 from devfix.analysis.domain.values import UNKNOWN_DEVICE, Device, Pointer, Tensor, Union, Unknown, Value, alternatives
 from devfix.models.index import lookup
 
@@ -38,19 +38,19 @@ def assume_module(interp: Interpreter, pointer: Pointer) -> Module | None:
     return module
 
 
-def named_children(interp: Interpreter, obj: Module) -> Iterator[tuple[str, Pointer]]:
+def named_children(memory: Memory, obj: Module) -> Iterator[tuple[str, Pointer]]:
     """Yield the registered submodules of a module with their names."""
     named = chain(obj.fields.items(), () if obj.default_item is None else (("*", obj.default_item),))
     for name, value in named:
         if isinstance(value, (Pointer, Union)):  # most fields are neither, and there are many
             for option in alternatives(value):
-                if isinstance(option, Pointer) and module_at(interp, option) is not None:
+                if isinstance(option, Pointer) and module_at(memory, option) is not None:
                     yield name, option
 
 
-def named_modules(interp: Interpreter, pointer: Pointer, path: str = "") -> Iterator[tuple[str, Pointer]]:
+def named_modules(memory: Memory, pointer: Pointer, path: str = "") -> Iterator[tuple[str, Pointer]]:
     """Yield a module and all modules below it with their dotted paths, as ``Module.named_modules()`` does."""
-    if module_at(interp, pointer) is None:
+    if module_at(memory, pointer) is None:
         return
     seen = set[int]()
     pending: list[tuple[str, Iterator[tuple[str, Pointer]]]] = [("", iter([(path, pointer)]))]
@@ -61,18 +61,18 @@ def named_modules(interp: Interpreter, pointer: Pointer, path: str = "") -> Iter
                 seen.add(part.id)
                 full = prefix + name
                 yield full, part
-                module = module_at(interp, part)  # as it is now: the caller may have moved it
+                module = module_at(memory, part)  # as it is now: the caller may have moved it
                 if module is not None:
-                    pending.append((f"{full}." if full else "", named_children(interp, module)))
+                    pending.append((f"{full}." if full else "", named_children(memory, module)))
                 break
         else:
             pending.pop()
 
 
-def weighted_modules(interp: Interpreter, pointer: Pointer) -> Iterator[tuple[str, Pointer, Module]]:
+def weighted_modules(memory: Memory, pointer: Pointer) -> Iterator[tuple[str, Pointer, Module]]:
     """Yield the modules of a tree that have weights of their own, with their paths."""
-    for path, part in named_modules(interp, pointer):
-        module = module_at(interp, part)
+    for path, part in named_modules(memory, pointer):
+        module = module_at(memory, part)
         if module is not None and module.weights:
             yield path, part, module
 

@@ -79,6 +79,11 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
     """Call a function or class outside the project by its full name."""
     if name.startswith("builtins."):
         return builtins.call(interp, name[len("builtins.") :], args, keywords, node)
+    match args:
+        case [Pointer() as instance, *others] if name.endswith(".__init__") and _is_own_module(interp, instance):
+            if name != "torch.nn.Module.__init__":
+                library_modules.fill_module(interp, instance, name.rpartition(".")[0], others, keywords, node)
+            return NONE
     model = lookup(name)
     if classes.is_managed(name) and (model is None or overlay_of(model) is None):
         _escape(interp, args, keywords)
@@ -102,6 +107,12 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
         if isinstance(option, Pointer) and module_at(interp, option) is not None:
             module_moves.forget_mode(interp, option)
     return unknown_result(interp, name, args, node, keywords)
+
+
+def _is_own_module(interp: Interpreter, pointer: Pointer) -> bool:
+    """Return whether an object is a module of a project class."""
+    module = module_at(interp, pointer)
+    return module is not None and module.cls is not None
 
 
 def overlay_of(model: Model) -> TransferFunction | None:

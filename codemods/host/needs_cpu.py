@@ -73,6 +73,7 @@ __all__ = ["RULE"]
 
 # Functions of a single number, which also accept a float.
 _SCALAR_FUNCTIONS = frozenset("exp isnan isfinite isinf log log2 log10 sqrt float32 abs".split())
+_CONVERTS = (0, 4)  # before, ``Tensor.__array__`` returned ``self.cpu().numpy()``: torch/tensor.py in PyTorch 0.3
 _NO_EXPRESSION = "no expression in the call yields only the tensors: move them to the CPU before the call"
 _MAY_BE_NUMBER = "on another path, it is a number or nothing, which has no `.cpu()`"
 _TRAINED = "the program trains with the result, so it needs a function of PyTorch, which keeps the gradient"
@@ -82,8 +83,9 @@ def detect(observations: Observations) -> Iterator[Finding]:
     """Yield one finding per list of tensors, and one per expression outside such a list."""
     lists: dict[frozenset[int], list[HostAccess]] = {}
     mixing = calls_that_mix(observations)
+    converts_itself = observations.release is not None and observations.release < _CONVERTS
     for use in observations.host_accesses.values():
-        if use.kind not in ("numpy", "array"):
+        if use.kind not in ("numpy", "array") or (use.kind == "array" and converts_itself):
             continue
         if use.point.node in mixing:
             yield _mixing_finding(observations, use)

@@ -19,6 +19,7 @@ from devfix.analysis.domain.values import (
     UNKNOWN,
     UNKNOWN_DEVICE,
     ClassValue,
+    Device,
     Origin,
     Pointer,
     Tensor,
@@ -153,13 +154,14 @@ def _tag(interp: Interpreter, value: Value, number: int, depth: int = 0, *, deri
 
 
 def current_parameter(interp: Interpreter, value: Value) -> Value:
-    """Return what an attribute holds; a parameter of another object, by its name, is on an unknown device once moved.
+    """Return what an attribute holds; a parameter of another object, by its name, is where that has been moved.
 
     ``Module.to`` replaces the data of a parameter and keeps the object: ``torch/nn/modules/module.py``,
     ``Module._apply``.
     """
     if not isinstance(value, Tensor) or value.device != CPU or not value.origins:
         return value
+    devices = set[Device]()
     for origin in value.origins:
         if origin.kind != "parameter" or not origin.attribute_id or not interp.now.has(origin.site_id):
             return value
@@ -170,7 +172,8 @@ def current_parameter(interp: Interpreter, value: Value) -> Value:
         )
         if not is_name or not isinstance(owner, Module) or CPU in owner.devices:
             return value
-    return replace(value, device=UNKNOWN_DEVICE)
+        devices |= owner.devices
+    return replace(value, device=next(iter(devices)) if len(devices) == 1 else UNKNOWN_DEVICE)
 
 
 def _is_own(origin: Origin) -> bool:

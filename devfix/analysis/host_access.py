@@ -48,12 +48,22 @@ def argument_pairs(node: ast.Call, args: list[Value], keywords: dict[str, Value]
 
 
 def note_access(
-    interp: Interpreter, node: ast.AST, operation: str, value: Value, expression: ast.expr, kind: str = "array"
+    interp: Interpreter,
+    node: ast.AST,
+    operation: str,
+    value: Value,
+    expression: ast.expr,
+    kind: str = "array",
+    may_be_number: bool = False,
 ) -> None:
-    """Record that ``operation`` reads ``value`` on the host, if it is or holds an accelerator tensor on every path."""
+    """Record that ``operation`` reads ``value`` on the host, if it is or holds an accelerator tensor on every path.
+
+    ``may_be_number``: it is read together with what is a number on another path, so moving it alone repairs nothing.
+    """
     if isinstance(expression, (ast.List, ast.Tuple)) and len(items := _items(interp, value)) == len(expression.elts):
+        is_mixed = may_be_number or any(map(_is_tensor_or_number, items))
         for item, element in zip(items, expression.elts, strict=True):
-            note_access(interp, node, operation, item, element, kind)
+            note_access(interp, node, operation, item, element, kind, is_mixed)
         return
     container = not isinstance(value, (Tensor, Union))
     if interp.activation is None:
@@ -73,13 +83,24 @@ def note_access(
         return
     point = interp.point(node, with_state=True)
     read = alternatives(interp.element(value, node) if container else value)
-    is_mixed = key in interp.observations.numbers_read or any(isinstance(each, (Const, Number)) for each in read)
+    is_mixed = may_be_number or key in interp.observations.numbers_read or any(map(_is_number, read))
     interp.observations.host_accesses.setdefault(
         key,
         HostAccess(
             kind, point, operation, expression, tensors, container, interp.latent or is_switched_off(interp), is_mixed
         ),
     )
+
+
+def _is_number(value: Value) -> bool:
+    return isinstance(value, (Const, Number))
+
+
+def _is_tensor_or_number(value: Value) -> bool:
+    """Return whether a value is a tensor on the accelerator on one path, and a number on another one."""
+    options = alternatives(value)
+    is_tensor = any(isinstance(option, Tensor) and option.device == ACCELERATOR for option in options)
+    return is_tensor and any(map(_is_number, options))
 
 
 def _note_numbers(interp: Interpreter, key: tuple[str, int, int]) -> None:

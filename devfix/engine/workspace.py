@@ -302,5 +302,5 @@ class Workspace:
         if self._common is None:
             self._common = os.path.commonpath([os.path.dirname(key) for key in self.given]) if self.given else folder
         common = self._common
-        root = sources.repository_root(path)
+        root = sources.program_root(path)
         return min((root, common), key=len) if folder.startswith(common) else root

@@ -24,6 +24,7 @@ class Basis(Enum):
     """What a finding rests on, strongest first."""
 
     EVERY_PATH = "every path, arguments whose kind is declared or used"
+    MADE_HERE = "a layer that the function which uses it makes: no caller could have moved it"
     TOLD = "a parameter that tells a function its device"
     SOME_PATH = "one of several paths"
     BOTH_MAY_BE_ON_CPU = "one of several paths; on another one, nothing is on the accelerator"
@@ -113,6 +114,8 @@ def _basis(observations: Observations, failing: DeviceMismatch | HostAccess) -> 
         return Basis.PASSED_ON
     if _may_be_number(observations, failing):
         return Basis.MAYBE_NUMBER
+    if observations.is_library and _is_made_by_its_user(failing):
+        return Basis.MADE_HERE
     return Basis.UNKNOWN_CLASS if _is_of_unknown_class(failing) else Basis.EVERY_PATH
 
 
@@ -199,6 +202,25 @@ def _is_method(part: Module) -> bool:
     if place is None or not part.parents or any(name.startswith("from_") for name in names[place + 1 :]):
         return False
     return lookup(".".join(names[: place + 1])) is None
+
+
+def _is_made_by_its_user(failing: DeviceMismatch) -> bool:
+    """Return whether the weights on the CPU are those of layers that a function makes and uses: ``nn.Linear(3, 4)(x)``.
+
+    A constructor is no such function: who made the object may move it before it is used.
+    """
+    state = failing.point.state
+    modules = [operand.module for operand in failing.cpu]
+    if state is None or not modules:
+        return False
+    made = [state.at(each.id).allocated_at for each in modules if each is not None and state.has(each.id)]
+    users = {call_frame.activation for call_frame in failing.point.call_stack}
+    return len(made) == len(modules) and all(
+        point is not None
+        and point.call_frame.activation in users
+        and getattr(point.call_frame.activation.node, "name", "__init__") != "__init__"
+        for point in made
+    )
 
 
 def _is_of_unknown_class(failing: DeviceMismatch) -> bool:

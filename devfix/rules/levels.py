@@ -53,6 +53,7 @@ LIBRARIES = (
     Row("DEV102", Basis.SOME_PATH, 3, 12),
     Row("DEV202", Basis.NO_MODULE, 3, 13),
     Row("DEV204", Basis.EVERY_PATH, 1, 6),
+    Row("DEV204", Basis.MADE_HERE, 1, 1),
     Row("DEV501", Basis.EVERY_PATH, 3, 19),
     Row("DEV601", Basis.ARGUMENT, 5, 29),
     Row("DEV601", Basis.EVERY_PATH, 5, 8),

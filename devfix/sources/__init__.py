@@ -7,7 +7,7 @@ May import :mod:`devfix.model` only.
 """
 
 from devfix.sources._discovery import SUFFIXES, Discovery, discover, excluded, is_generated, left_out, load
-from devfix.sources._location import diff_root, display, git_root, is_within, own_root, repository_root
+from devfix.sources._location import diff_root, display, git_root, is_within, own_root, program_root, repository_root
 from devfix.sources._source_file import SourceError, SourceFile, as_text
 from devfix.sources._text import NOTEBOOK, decode, encode, read
 from devfix.sources._writing import write, write_whole
@@ -31,6 +31,7 @@ __all__ = [
     "left_out",
     "load",
     "own_root",
+    "program_root",
     "read",
     "repository_root",
     "write",

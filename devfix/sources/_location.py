@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-__all__ = ["diff_root", "display", "git_root", "is_within", "own_root", "repository_root"]
+__all__ = ["diff_root", "display", "git_root", "is_within", "own_root", "program_root", "repository_root"]
 
 
 def git_root(path: str) -> str | None:
@@ -19,6 +19,17 @@ def repository_root(path: str) -> str:
     If that folder is a package, the project is the folder from which the package is imported.
     """
     return git_root(path) or _nearest(path, "pyproject.toml") or _above_packages(_folder(path))
+
+
+def program_root(path: str) -> str:
+    """Return the folder that bounds where a program's modules are: its project, or a working folder above that.
+
+    An unpacked archive has no ``.git``; its programs are started, and checked, in its top folder.
+    """
+    project, here = repository_root(path), os.path.abspath(os.curdir)
+    is_marked = git_root(path) is not None or _nearest(path, "pyproject.toml") is not None
+    is_above = os.path.dirname(here) != here and is_within(project, here)
+    return here if is_above and not is_marked else project
 
 
 def own_root(folder: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from devfix.sources import repository_root
+from devfix.sources import program_root, repository_root
 
 
 @pytest.fixture
@@ -26,3 +26,21 @@ def test_a_repository_is_the_project(package, tmp_path, marker):
     (tmp_path / marker).touch()
 
     assert repository_root(str(package / "norm.py")) == str(tmp_path)
+
+
+@pytest.mark.parametrize("marker", [".git", "pyproject.toml"])
+def test_the_modules_of_a_program_are_in_its_project(package, tmp_path, monkeypatch, marker):
+    (tmp_path / "src" / marker).touch()
+    monkeypatch.chdir(tmp_path)
+
+    assert program_root("src/net/layers/norm.py") == str(tmp_path / "src")
+
+
+def test_without_a_project_they_are_in_the_working_folder_or_where_their_package_is(package, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    assert program_root("src/net/layers/norm.py") == str(tmp_path)
+
+    monkeypatch.chdir(package)
+
+    assert program_root("norm.py") == str(tmp_path / "src")

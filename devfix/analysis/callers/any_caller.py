@@ -183,7 +183,8 @@ class _AnyCaller:
         """
         if not self._facts.may_matter(self._module, function):
             return False
-        kinds = {each.kind for each in argument_kinds(function, owner, self._module.tree).values()}
+        arguments = argument_kinds(function, owner, self._module.tree).values()
+        kinds = {each.kind for argument in arguments for each in (argument, *argument.parts)}
         is_told = _is_private(function.name) and not self._is_step(function.name, owner)
         return Kind.UNKNOWN in kinds or (Kind.TENSOR in kinds and is_told)
 

@@ -50,6 +50,7 @@ class Argument:
         optional: whether ``None`` is expected, too.
         alternatives: other kinds that the code provides for.
         evidence: what decides ``kind``.
+        parts: of a list that the function unpacks, what each of its items is.
 
     """
 
@@ -57,6 +58,7 @@ class Argument:
     optional: bool = False
     alternatives: frozenset[Kind] = frozenset()
     evidence: Evidence = Evidence.NONE
+    parts: tuple[Argument, ...] = ()
 
     @property
     def kinds(self) -> frozenset[Kind]:

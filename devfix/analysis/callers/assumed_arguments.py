@@ -22,6 +22,7 @@ from devfix.analysis.domain.values import (
     Number,
     Tensor,
     Text,
+    TupleValue,
     Unknown,
     Value,
     join,
@@ -83,10 +84,12 @@ def assume(
         argument = _argument(interp, function, parameter, kinds.get(parameter.arg, UNKNOWN))
         if only_required and default is not None and argument.kind in omitted and not _is_cpu(default):
             return default
-        assumed.places |= argument.kind in _PLACED
+        assumed.places |= not _PLACED.isdisjoint([argument.kind, *(part.kind for part in argument.parts)])
         if argument.kind in _TENSORS:
             assumed.is_certain &= argument.evidence in _STRONG or name == "forward"
         symbol = f"{function.module.name}.{name}.{parameter.arg}"
+        if argument.parts:
+            return TupleValue(tuple(_of_kind(interp, part.kind, device, None, symbol) for part in argument.parts))
         kinds_given = (argument.kind, *sorted(argument.alternatives, key=lambda kind: kind.name))
         places = [chosen if kind is Kind.DEVICE and chosen is not None else device for kind in kinds_given]
         values = (_of_kind(interp, *each, default, symbol) for each in zip(kinds_given, places, strict=True))
@@ -109,7 +112,7 @@ def assume(
 
 def _argument(interp: Interpreter, function: Function, parameter: ast.arg, known: Argument) -> Argument:
     """Return what an argument is, with the help of the files that its annotation is imported from."""
-    if parameter.annotation is None or known.evidence in (Evidence.PROTOCOL, Evidence.ANNOTATION):
+    if parameter.annotation is None or known.parts or known.evidence in (Evidence.PROTOCOL, Evidence.ANNOTATION):
         return known
     declared = annotation_kind(parameter.annotation, names_with_imports(interp.program, function.module))
     return declared if declared.kind is not Kind.UNKNOWN else known
@@ -132,7 +135,7 @@ def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree
 
 
 _TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)
-_PLACED = (*_TENSORS, Kind.BATCH, Kind.MODULE, Kind.DEVICE)
+_PLACED = frozenset((*_TENSORS, Kind.BATCH, Kind.MODULE, Kind.DEVICE))
 _OMITTED = (*_TENSORS, Kind.DEVICE, Kind.DTYPE)
 
 

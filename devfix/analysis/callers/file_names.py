@@ -142,6 +142,11 @@ class FileNames:
         """Return whether a parameter is named like a class that the file defines or imports: ``boxes``, ``Boxes``."""
         return parameter.replace("_", "").rstrip("0123456789").lower() in self._class_names
 
+    def named_like(self, parameter: str) -> ast.ClassDef | None:
+        """Return the class of the file that a parameter is named like: ``patch_embed``, ``PatchEmbed``."""
+        wanted = parameter.replace("_", "").rstrip("0123456789").lower()
+        return next((cls for name, cls in self.classes.items() if name.lower().removesuffix("base") == wanted), None)
+
     @cached_property
     def _class_names(self) -> frozenset[str]:
         """Return the names of classes outside PyTorch, as names of parameters."""

@@ -25,6 +25,8 @@ _NO_CLASS = frozenset({"Any", "object", "typing.Any"})  # annotations that say n
 _TENSOR_LIBRARIES = frozenset({"torch"})
 _ARRAY_LIBRARIES = frozenset("numpy PIL cv2 pandas scipy jax tensorflow mlx cupy skimage".split())
 
+_UNPACKED = (Kind.UNKNOWN, Kind.LIST)
+
 _PASSED = {"batch": Kind.BATCH, "module": Kind.MODULE, "number": Kind.NUMBER}
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -75,7 +77,7 @@ class _File:
                     continue
                 if name not in self._shared_names:
                     continue
-                is_object = self.names.may_be_object(name)
+                is_object = self._is_object(name, evidence.votes)
                 if evidence.said.evidence is Evidence.NONE and may_be_namesake(name, evidence.votes, is_object):
                     found[name] = replace(argument, kind=Kind.TENSOR, evidence=Evidence.NAME)
             self._all_kinds[function] = found
@@ -110,17 +112,40 @@ class _File:
         is_numpy_only = bool(self._torch) and has_arrays and not self._uses_torch(function)
         found: dict[str, Argument] = {}
         for index, (name, evidence) in enumerate(self._evidence[function].items()):
-            if evidence.said.evidence is Evidence.ANNOTATION:
+            if evidence.said.evidence is Evidence.ANNOTATION and not evidence.votes.parts:
                 found[name] = evidence.said
                 continue
             if name in KEYWORDS:
                 found[name] = Argument(KEYWORDS[name], evidence.said.optional, evidence=Evidence.NAME)
                 continue
             received = self._received(evidence.votes, forwards - 1) if forwards else []
-            is_object = self.names.may_be_object(name)
+            is_object = self._is_object(name, evidence.votes)
             place = Place(name, index, is_forward, is_method, is_object, has_arrays, is_numpy_only)
-            found[name] = with_uses(evidence.said, evidence.votes, received, place)
+            is_declared = evidence.said.evidence is Evidence.ANNOTATION
+            found[name] = evidence.said if is_declared else with_uses(evidence.said, evidence.votes, received, place)
+            if found[name].kind in _UNPACKED:
+                found[name] = self._with_parts(found[name], evidence.votes, forwards, place)
         return found | self._rest(function.args) | self._passed_by_framework(function, owner, found)
+
+    def _is_object(self, name: str, votes: Votes) -> bool:
+        """Return whether an argument may be an instance of the class that is named like it, as far as its uses say."""
+        cls = self.names.named_like(name)
+        is_module = cls is not None and self.names.is_module(cls)
+        return self.names.may_be_object(name) and not (is_module and Kind.MODULE not in votes.possible)
+
+    def _with_parts(self, argument: Argument, votes: Votes, forwards: int, whole: Place) -> Argument:
+        """Return an argument with what its parts are, if uses show that one of them is a tensor."""
+        parts = tuple(
+            with_uses(
+                UNKNOWN,
+                part,
+                self._received(part, forwards - 1) if forwards else [],
+                Place(name, -1, False, False, self._is_object(name, part), whole.has_arrays, whole.is_numpy_only),
+            )
+            for name, part in votes.parts
+        )
+        is_shown = any(part.kind is Kind.TENSOR and part.evidence is not Evidence.NAME for part in parts)
+        return replace(argument, kind=Kind.LIST, parts=parts, evidence=Evidence.USE) if is_shown else argument
 
     def _passed_by_framework(
         self, function: _Function, owner: ast.ClassDef | None, found: dict[str, Argument]
@@ -181,9 +206,12 @@ class _File:
                 said = documented.get(name, replace(UNKNOWN, optional=said.optional))
             if name in defaults:
                 said = default_kind(said, defaults[name])
-            if said.evidence is not Evidence.ANNOTATION and votes is None:
+            is_open = said.evidence is not Evidence.ANNOTATION or (
+                said.kind is Kind.LIST and isinstance(annotation, (ast.Name, ast.Attribute))  # ``pair: tuple``
+            )
+            if is_open and votes is None:
                 votes = uses_of(function, owner, names, self.names)
-            found[name] = _Evidence(said, votes[name] if votes is not None else Votes())
+            found[name] = _Evidence(said, votes[name] if is_open and votes is not None else Votes())
         return found
 
     def _documented(

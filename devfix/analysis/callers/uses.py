@@ -179,9 +179,13 @@ class _Collector:
                 for part, element in zip(target.elts, value.elts, strict=True):
                     self.bind(part, element)
                 return
-            if isinstance(value, ast.Name) and value.id in self.live:
-                self.live[value.id].contain()
+            votes = self.live.get(value.id) if isinstance(value, ast.Name) else None
             self.unbind(target)
+            if votes is not None:
+                votes.contain()
+                names = [each.id for each in target.elts if isinstance(each, ast.Name)]
+                parts = votes.unpacked(names) if len(names) == len(target.elts) else ()
+                self.live |= {name: part for name, (_, part) in zip(names, parts, strict=False)}
         elif isinstance(target, ast.Name):
             source = self.live.get(root_of_cast(value))
             self.unbind(target)

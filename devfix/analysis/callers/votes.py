@@ -50,6 +50,7 @@ class Votes:
         is_scalar: whether the code branches on its truth or order, as on a number.
         forwards: functions of the file that receive it.
         elements: what the uses of its elements say, if it is iterated.
+        parts: the names to which it is unpacked, and what the uses of each say.
 
     """
 
@@ -66,6 +67,7 @@ class Votes:
     is_scalar: bool = False
     forwards: list[Forward] = field(default_factory=list)
     elements: Votes | None = None
+    parts: tuple[tuple[str, Votes], ...] = ()
 
     def allow(self, kinds: frozenset[Kind]) -> None:
         """Count a use that values of these kinds allow."""
@@ -93,3 +95,9 @@ class Votes:
         if self.elements is None:
             self.elements = Votes()
         return self.elements
+
+    def unpacked(self, names: list[str]) -> tuple[tuple[str, Votes], ...]:
+        """Return the votes for the parts that these names get; none where it is unpacked in two ways."""
+        if not self.parts:
+            self.parts = tuple((name, Votes()) for name in names)
+        return self.parts if len(self.parts) == len(names) else ()

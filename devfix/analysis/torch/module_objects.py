@@ -48,6 +48,7 @@ _SIZES = frozenset(
     "num_embeddings embed_dim input_size kernel_size stride padding num_layers n_features".split()
 )
 # of layers, also of recurrent ones: https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
+_BASES = frozenset({"torch.nn.Module", "torch.nn.modules.Module", "torch.nn.modules.module.Module"})
 _PARAMETERS = re.compile(r"(?:weight|bias)(?:_(?:ih|hh)(?:_l\d+(?:_reverse)?)?)?")
 _SETTINGS = frozenset("affine track_running_stats elementwise_affine".split())
 _SETTERS = ("initialize", "init_", "set_", "copy_", "load_")  # methods that copy their arguments into weights
@@ -101,7 +102,7 @@ class ModuleObject(Module):
             return DeviceValue(module_tree.weights_device(interp, pointer))
         if name == "dtype" and self.is_opaque:
             return DType()  # of models of Transformers and Diffusers
-        if _PARAMETERS.fullmatch(name) and self.weights and self.cls is None:
+        if _PARAMETERS.fullmatch(name) and self.weights and (self.cls is None or self._is_layer):
             return Tensor(self.device, (Origin("parameter", pointer.id),), grad=True)
         if name in _SETTINGS and self.cls is None:
             return Const(True)  # PyTorch's defaults
@@ -110,6 +111,11 @@ class ModuleObject(Module):
         if name in MODULE_METHODS:
             return Builtin(pointer, name)
         return UNKNOWN if self.data_parallel else self._part(interp, pointer, name)
+
+    @property
+    def _is_layer(self) -> bool:
+        """Return whether a class of the program derives from a layer of PyTorch, whose parameters have known names."""
+        return self.name.startswith("torch.nn.") and self.name not in _BASES
 
     def _part(self, interp: Interpreter, pointer: Pointer, name: str) -> Value:
         """Return an attribute that may be a submodule."""

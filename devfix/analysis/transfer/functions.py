@@ -32,7 +32,7 @@ from devfix.analysis.domain.values import (
     alternatives,
     join,
 )
-from devfix.analysis.stdlib import argparse_
+from devfix.analysis.stdlib import argparse_, contextlib_
 from devfix.analysis.stdlib.containers import DictObject
 from devfix.analysis.stdlib.instances import InstanceObject
 from devfix.analysis.transfer import assignment
@@ -159,6 +159,9 @@ def call_function(
 
     One with ``@functools.cache`` runs once for the same arguments.
     """
+    steps = contextlib_.steps(function.node)
+    if steps is not None:
+        return _make_manager(interp, function, args, keywords, node, *steps)
     if not _is_cached(function.node):
         return _follow(interp, function, args, keywords, node)
     key = function.node, tuple(args), tuple(sorted(keywords.items(), key=lambda item: item[0]))
@@ -168,6 +171,38 @@ def call_function(
             return result  # an object of this path
         interp.cached[key] = result
     return interp.cached[key]
+
+
+def _make_manager(
+    interp: Interpreter,
+    function: Function,
+    args: list[Value],
+    keywords: dict[str, Value],
+    node: ast.Call,
+    before: list[ast.stmt],
+    rest: list[ast.stmt],
+) -> Value:
+    """Execute a function under ``@contextmanager`` up to its ``yield``; the ``with`` statement executes the rest."""
+    if interp.depth > MAX_DEPTH or _recursion_depth(interp, function) > 2:
+        return UNKNOWN
+    interp.visited.add(function.node)
+    interp.called.setdefault(function.node, function.module.path)
+    activation = Activation(interp.new_env(), function.module, function, parent=interp.activation, generator=True)
+    with interp.within(activation):
+        _bind_parameters(interp, function, args, keywords)
+        interp.execute(before)
+    if interp.state is None:
+        raise Unreachable
+    yielded = {"yielded": join(activation.yields)}
+    return interp.new(
+        contextlib_.ManagerObject(
+            getattr(function.node, "name", ""),
+            fields=yielded,
+            allocated_at=interp.point(node),
+            activation=activation,
+            rest=tuple(rest),
+        )
+    )
 
 
 @node_cache(8192)

@@ -29,6 +29,7 @@ from devfix.analysis.domain.values import (
 )
 from devfix.analysis.overlays import instance_kind
 from devfix.analysis.overlays.framework import FrameworkInstance
+from devfix.analysis.stdlib import contextlib_
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.stdlib.instances import MAPPINGS
 from devfix.analysis.torch import data, library_modules, optimizers
@@ -203,8 +204,11 @@ def _field_default(interp: Interpreter, call: ast.Call) -> Value:
 
 def enter_context(interp: Interpreter, value: Value, node: ast.AST) -> Value:
     """Return the value that ``with value as x`` binds."""
+    yielded = contextlib_.entered(interp, value)
+    if yielded is not None:
+        return yielded
     if isinstance(value, IterableOf):
-        return value.element  # a generator under contextlib.contextmanager
+        return value.element  # a generator under contextlib.contextmanager that yields on one of several paths
     if isinstance(value, Pointer) and interp.heap_object(value).cls is not None:
         enter = attribute(interp, value, "__enter__", node)
         if not isinstance(enter, Bound):

@@ -30,6 +30,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.observations.execution import ExpressionStatement
+from devfix.analysis.stdlib import contextlib_
 from devfix.analysis.stdlib.containers import ListObject
 from devfix.analysis.transfer import (
     assignment,
@@ -232,8 +233,10 @@ def _execute_split(interp: Interpreter, states: list[State], rest: list[ast.stmt
 
 def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
     before = interp.now.runtime
+    managers: list[Value] = []
     for item in stmt.items:
         value = interp.evaluate(item.context_expr)
+        managers.append(value)
         options = alternatives(value)
         devices = {option.device for option in options if isinstance(option, DeviceValue)}
         if devices:
@@ -244,7 +247,7 @@ def _with(interp: Interpreter, stmt: ast.With | ast.AsyncWith) -> None:
         entered = instantiation.enter_context(interp, value, item.context_expr)
         if item.optional_vars is not None:
             assignment.assign(interp, item.optional_vars, entered)
-    with interp.restored(**interp.now.runtime.changes(before)):
+    with interp.restored(**interp.now.runtime.changes(before)), contextlib_.leaving(interp, managers, stmt):
         execute(interp, stmt.body)
 
 

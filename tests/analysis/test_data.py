@@ -63,3 +63,20 @@ def test_an_item_with_a_method_that_no_tensor_has_is_no_tensor(met, method, meet
     """
 
     assert bool(met(program)) is meets
+
+
+@pytest.mark.parametrize("source", ["super().__iter__()", "DataLoader.__iter__(self)"])
+def test_a_loader_of_the_program_yields_what_its_own_method_yields(met, source):
+    program = f"""
+        class Placed(DataLoader):
+            def __iter__(self):
+                for x, y in {source}:
+                    yield x.cuda(), y
+
+        net = nn.Linear(4, 2).cuda()
+        for x, y in Placed(TensorDataset(torch.ones(8, 4), torch.ones(8, 2)), batch_size=2):
+            (net(x) - {{}}).sum()
+        """
+
+    assert met(program.format("y.cuda()")) == []
+    assert met(program.format("y")) == ["(net(x) - y).sum()"]

@@ -462,3 +462,19 @@ def test_what_an_elif_says_decides_which_part_of_the_test_before_fails(analyse, 
     found = analyse(f"{text}if {test}:\n    pass\nelif v is not None:\n    np.asarray(v)\n").host_accesses
 
     assert len(found) == count
+
+
+@pytest.mark.parametrize("test", ["isinstance(net, nn.DataParallel)", 'hasattr(net, "module")'])
+def test_a_wrapper_is_told_from_the_module_that_it_wraps(met, test):
+    program = f"""
+        net = nn.Linear(3, 3)
+        if input():
+            net = nn.DataParallel(net)
+        net = net.cuda()
+        core = net.module if {test} else net
+        core.cpu()
+        core(torch.ones(2, 3))
+        """
+
+    assert met(program) == []
+    assert met(program.replace("core.cpu()", "pass")) == ["core(torch.ones(2, 3))"]

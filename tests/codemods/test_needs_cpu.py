@@ -361,3 +361,26 @@ print(np.append([1], {read}))
 """
 
     assert repair("DEV601", text) == text.replace(f", {read}))", f", {read}{moved}))")
+
+
+def test_what_is_a_number_on_another_path_keeps_its_list_as_it_is(repair, unchanged):
+    text = unchanged(
+        below_setup(
+            "import numpy as np\npart = 0.0\nif input():\n    part = x.std()\nprint(np.array([x.mean(), part]))"
+        )
+    )
+
+    assert repair(CODE, text) == text
+
+
+@pytest.mark.parametrize(("release", "codes"), [("0.3.1", []), ("0.4.0", [CODE])])
+def test_tensors_of_old_releases_made_arrays_of_themselves(tmp_path, release, codes):
+    """``Tensor.__array__`` of PyTorch 0.3 returned ``self.cpu().numpy()``: torch/tensor.py."""
+    (tmp_path / "README.md").write_text(f"It needs PyTorch {release}.\n")
+    path = tmp_path / "train.py"
+    path.write_text("import numpy as np\nimport torch\n\nprint(np.array(torch.ones(3).cuda()))\n")
+    file = SourceFile(str(path), path.read_bytes(), path.read_text())
+
+    outcome = fixpoint.check([file], Settings(root=str(tmp_path)))
+
+    assert [each.finding.code for each in outcome.resolutions if each.finding.code == CODE] == codes

@@ -63,6 +63,11 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
         return
     name, types = test.args[0].id, _tested_types(interp, test, holds)
     value = interp.lookup(name)
+    if isinstance(value, Union) and _tests_wrapper(test, types):
+        kept = [option for option in value.alternatives if _is_wrapper(interp, option) in (None, holds)]
+        if kept and len(kept) < len(value.alternatives):
+            interp.bind(name, join(kept))
+        return
     if value is None or types is None:
         return
     tests_tensor = types == {"Tensor"}
@@ -89,6 +94,25 @@ def _narrow_type(interp: Interpreter, test: ast.Call, holds: bool) -> None:
             narrowed = [Tensor(UNKNOWN_DEVICE) if isinstance(option, Unknown) else option for option in narrowed]
         if narrowed != list(alternatives(value)):
             interp.bind(name, join(narrowed))
+
+
+_WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel"})
+
+
+def _tests_wrapper(test: ast.Call, types: set[str] | None) -> bool:
+    """Return whether a test asks for ``DataParallel`` and its like: by their classes, or ``hasattr(x, "module")``."""
+    match test:
+        case ast.Call(func=ast.Name(id="hasattr"), args=[_, ast.Constant(value="module")]):
+            return True
+    return bool(types) and types is not None and types <= _WRAPPERS
+
+
+def _is_wrapper(interp: Interpreter, value: Value) -> bool | None:
+    """Return whether a value is a module that scatters its inputs; ``None`` if its class is unknown."""
+    module = module_at(interp, value)
+    if module is None or "module" in module.fields or (module.cls is None and module.opaque):
+        return True if module is not None and module.data_parallel else None
+    return module.data_parallel
 
 
 def _of_other_type(tensor: Tensor, is_item: bool) -> Value:

@@ -31,7 +31,7 @@ from devfix.analysis.domain.values import (
     join,
 )
 from devfix.analysis.stdlib.containers import ListObject, container_method
-from devfix.analysis.stdlib.instances import item_by_method, sample_of
+from devfix.analysis.stdlib.instances import item_by_method, iterated, sample_of
 from devfix.analysis.torch import batches, rng
 from devfix.analysis.torch.batch_objects import BatchObject
 from devfix.analysis.torch.data_sources import source_key
@@ -62,8 +62,8 @@ class LoaderObject(BatchSource):
     def method(
         self, interp: Interpreter, pointer: Pointer, name: str, args: list[Value], keywords: Keywords, node: ast.Call
     ) -> Value:
-        """Call a method of the library."""
-        return pointer if name == "__iter__" else UNKNOWN
+        """Call a method of the library, also of a class that overrides it: ``super().__iter__()``."""
+        return IterableOf(self._batch(interp, pointer, node)) if name == "__iter__" else UNKNOWN
 
     def other_attribute(self, interp: Interpreter, pointer: Pointer, name: str, node: ast.AST) -> Value:
         """Return an argument that was not given, or a method."""
@@ -75,6 +75,11 @@ class LoaderObject(BatchSource):
         return found if found is not None else UNKNOWN
 
     def element(self, interp: Interpreter, pointer: Pointer, node: ast.AST, moved: frozenset[str]) -> Value | None:
+        """Return what the ``__iter__`` of a project class yields, or else a batch."""
+        own = iterated(interp, self.cls, pointer, node, moved)
+        return own if own is not None else self._batch(interp, pointer, node)
+
+    def _batch(self, interp: Interpreter, pointer: Pointer, node: ast.AST) -> Value:
         """Return a batch; the origin of each CPU tensor is its path in the batch."""
         key = source_key(interp, "batch", node, pointer, self.pinned)
         dataset = self.fields.get("dataset", UNKNOWN)

@@ -16,6 +16,7 @@ from devfix.analysis.domain.values import (
     Device,
     DeviceValue,
     DType,
+    External,
     Keywords,
     Number,
     Origin,
@@ -35,6 +36,7 @@ from devfix.analysis.torch import (
     modules,
     parametrizations,
 )
+from devfix.models.index import lookup
 from devfix.models.names import MODULE_METHODS
 
 if TYPE_CHECKING:
@@ -110,6 +112,9 @@ class ModuleObject(Module):
             return Number()
         if name in MODULE_METHODS:
             return Builtin(pointer, name)
+        model = lookup(self.name)
+        if model is not None and model.kind == "class" and model.method(name) is not None:
+            return External(f"{self.name}.{name}")  # ``generate_square_subsequent_mask`` of a transformer
         return UNKNOWN if self.data_parallel else self._part(interp, pointer, name)
 
     @property

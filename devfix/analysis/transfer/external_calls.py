@@ -84,6 +84,8 @@ def call(interp: Interpreter, name: str, args: list[Value], keywords: Keywords, 
             if name != "torch.nn.Module.__init__":
                 library_modules.fill_module(interp, instance, name.rpartition(".")[0], others, keywords, node)
             return NONE
+        case [Pointer() as loader] if name == f"{data.LOADER}.__iter__":
+            return interp.heap_object(loader).method(interp, loader, "__iter__", [], {}, node)
     model = lookup(name)
     if classes.is_managed(name) and (model is None or overlay_of(model) is None):
         _escape(interp, args, keywords)

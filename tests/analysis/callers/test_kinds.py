@@ -107,3 +107,44 @@ def test_a_framework_passes_the_arguments_of_its_hooks(kinds, arguments, expecte
 
 def test_a_method_that_no_framework_calls_gets_anything(kinds):
     assert kinds("class Lit(nn.Module):\n    def training_step(self, batch): ...") == {"batch": "unknown"}
+
+
+def test_parts_of_an_argument_are_what_their_uses_show(arguments):
+    for declared in ("pair", "pair: tuple"):
+        found = arguments(f"""
+        def decode(features, {declared}):
+            scores, names = pair
+            for name in names:
+                print(name)
+            return torch.exp(scores)
+        """)["pair"]
+        assert [part.kind.name for part in found.parts] == ["TENSOR", "UNKNOWN"]
+
+
+def test_an_argument_that_is_unpacked_in_two_ways_has_no_parts(arguments):
+    found = arguments("""
+    def decode(pair, flag):
+        if flag:
+            scores, names = pair
+        else:
+            scores, names, rest = pair
+        return torch.exp(scores)
+    """)["pair"]
+    assert found.parts == ()
+
+
+def test_numbers_that_are_unpacked_say_nothing(arguments):
+    found = arguments("def resized(x, size):\n    h, w = size\n    return x[:h, :w]\n")["size"]
+    assert found.parts == ()
+
+
+def test_what_no_module_has_tells_a_tensor_from_the_class_that_it_is_named_like(kinds):
+    text = """
+    class PatchEmbed(nn.Module): ...
+
+    def resampled(patch_embed):
+        return patch_embed.view(-1)
+
+    """
+    assert kinds(text) == {"patch_embed": "tensor"}
+    assert kinds(text.replace(".view(-1)", ".float()")) == {"patch_embed": "unknown"}

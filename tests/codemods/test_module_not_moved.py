@@ -343,3 +343,30 @@ def test_it_is_an_error_only_if_no_option_makes_another_one_that_places_itself(t
     outcome = fixpoint.check([file], Settings(root=str(tmp_path), severity=Severity.LATENT))
 
     assert {each.finding.severity for each in outcome.resolutions if each.finding.code == CODE} == {severity}
+
+
+USED = """\
+import torch
+from torch import Tensor, nn
+
+
+class Fuser(nn.Module):
+    def project(self, x: Tensor):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "codes"),
+    [
+        pytest.param("return nn.Linear(3, 3)(x)", [(CODE, Severity.LATENT)], id="used-where-it-is-made"),
+        pytest.param("return nn.Linear(3, 3, device=x.device)(x)", [], id="made-there"),
+        pytest.param("return nn.Linear(3, 3).to(x.device)(x)", [], id="moved"),
+    ],
+)
+def test_a_layer_that_a_function_of_a_library_makes_for_itself_is_nobody_elses_to_move(tmp_path, body, codes):
+    text = USED.format(body=body)
+    file = SourceFile(str(tmp_path / "lib.py"), text.encode(), text)
+    outcome = fixpoint.check([file], Settings(root=str(tmp_path)))
+
+    assert [(each.finding.code, each.finding.severity) for each in outcome.resolutions] == codes

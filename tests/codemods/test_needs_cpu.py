@@ -364,11 +364,8 @@ print(np.append([1], {read}))
 
 
 def test_what_is_a_number_on_another_path_keeps_its_list_as_it_is(repair, unchanged):
-    text = unchanged(
-        below_setup(
-            "import numpy as np\npart = 0.0\nif input():\n    part = x.std()\nprint(np.array([x.mean(), part]))"
-        )
-    )
+    rows = "import numpy as np\np = 0.0\nif input():\n    p = x.std()\nprint(np.array([x.mean(), p]))"
+    text = unchanged(below_setup(rows))
 
     assert repair(CODE, text) == text
 

@@ -27,8 +27,13 @@ def _is_beside_others(state: State, root: RootModule, value: Value) -> bool:
     if not isinstance(value, Union):
         return False
     modules = [option for option in value.alternatives if isinstance(option, Pointer) and state.has(option.id)]
-    others = [each for each in modules if each.id not in root.chain]
+    others = [each for each in modules if each.id not in root.chain and not _holds(state, each, root)]
     return len(others) < len(modules) and any(_may_be_placed(state, each) for each in others)
+
+
+def _holds(state: State, module: Pointer, root: RootModule) -> bool:
+    """Return whether another module, such as a wrapper, contains the root module."""
+    return any(part.id == root.id for _, part in named_modules(state, module))
 
 
 def _may_be_placed(state: State, module: Pointer) -> bool:

@@ -202,6 +202,7 @@ def test_a_patch_that_makes_another_text_than_it_says(post, artifact, privileged
     assert github.writes() == []
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize(
     "changes",
     [

@@ -20,6 +20,7 @@ PAGES = [
 LONG = ("development/usability.md", "tutorials/first-repair.md")  # a minute; see also nox -s tutorial
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.thorough) if name in LONG else name for name in PAGES]
 )

@@ -127,6 +127,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(("module", "extra", "command"), COMMANDS.values(), ids=COMMANDS)
 def test_a_missing_module_is_one_line_that_names_its_extra(tmp_path, module, extra, command):
     (tmp_path / "train.py").write_text("print(1)\n")

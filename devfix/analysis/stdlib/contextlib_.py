@@ -108,6 +108,7 @@ def _leave(interp: Interpreter, managers: list[Value], node: ast.AST) -> None:
         if isinstance(manager, ManagerObject) and manager.activation is not None:
             with interp.within(manager.activation), suppress(Unreachable):
                 interp.execute(list(manager.rest))
+            interp.base.ended.add(manager.activation.env)
         elif manager.cls is not None:
             method = interp.attribute(option, "__exit__", node)
             if isinstance(method, Bound):

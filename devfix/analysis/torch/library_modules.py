@@ -139,7 +139,7 @@ def fill_module(
         _fill_loss(interp, pointer, model, args, keywords, node)
     elif not model.option("weights", True):
         interp.now.update(pointer, weights=False)
-    else:
+    elif model.root == "Module":
         named = _named_arguments(model, args, keywords, node)
         device = _device(interp, named, args) or interp.default_device
         interp.now.update(pointer, weights=not _without_weights(model.name, named), devices=frozenset({device}))

@@ -112,10 +112,16 @@ class ModuleObject(Module):
             return Number()
         if name in MODULE_METHODS:
             return Builtin(pointer, name)
-        model = lookup(self.name)
-        if model is not None and model.kind == "class" and model.method(name) is not None:
+        if self._is_static(name):
             return External(f"{self.name}.{name}")  # ``generate_square_subsequent_mask`` of a transformer
         return UNKNOWN if self.data_parallel else self._part(interp, pointer, name)
+
+    def _is_static(self, name: str) -> bool:
+        """Return whether a method of a library class gets no instance."""
+        model = lookup(self.name)
+        method = model.method(name) if model is not None and model.kind == "class" else None
+        parameters = [each.parameters for each in method.signatures] if method is not None else []
+        return bool(parameters) and all(each and each[0].name != "self" for each in parameters)
 
     @property
     def _is_layer(self) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from devfix.fixes.device_expression import Query, Source
 from devfix.fixes.replicas import names_replication
-from devfix.syntax.bindings import bound_names, in_scope, is_chain, root_name
+from devfix.syntax.bindings import bound_names, in_scope, is_chain, iterated_names, root_name
 from devfix.syntax.tree import SourceTree
 
 __all__ = ["SyntaxScope", "cuda_guard", "movers"]
@@ -47,9 +47,12 @@ class SyntaxScope:
 
     def _operands(self, partners: Iterable[str]) -> Iterator[str]:
         tree, node = self.tree, self.node
-        yield from (f"{name}.device" for name in _shaping(node) if in_scope(tree, node, name))
-        yield from (f"{name}.device" for name in partners if in_scope(tree, node, name) and is_chain(name))
-        yield from (f"{name}.device" for name in (*_tensor_parameters(tree, node), *_loop_targets(tree, node)))
+        named = [name for name in _shaping(node) if in_scope(tree, node, name)]
+        named += [name for name in partners if in_scope(tree, node, name) and is_chain(name)]
+        lists = iterated_names(tree.function(node))
+        for name in (*named, *_tensor_parameters(tree, node), *_loop_targets(tree, node)):
+            if name not in lists:
+                yield f"{name}.device"
 
 
 def movers(tree: SourceTree, node: ast.AST) -> Iterator[ast.Call]:

@@ -35,7 +35,7 @@ from devfix.fixes.optional_values import tests_for_tensor
 from devfix.fixes.replicas import has_replicas
 from devfix.models.index import root_of
 from devfix.models.names import DEVICE_PLACING_TRAINERS
-from devfix.syntax.bindings import assigned_names, bound_before, parameters
+from devfix.syntax.bindings import assigned_names, bound_before, iterated_names, parameters
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import SourceTree, text_of, walk
 
@@ -215,6 +215,7 @@ class ValueScope:
             )
             there = there and not (isinstance(node, ast.Name) and node.id in optional)
             there = there and not (isinstance(node, ast.Name) and node.id in _numbers(call_frame.activation.node))
+            there = there and not (isinstance(node, ast.Name) and node.id in iterated_names(call_frame.activation.node))
             there = there and not tests_for_tensor(call_frame.activation.node, _root(node))
             there = there and not _is_indexed_twice(call_frame, node)
             if there and bound_at(call_frame, _root(node)) and query.fits(ast.unparse(node)):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from devfix.syntax.node_caches import node_cache
-from devfix.syntax.tree import SourceTree
+from devfix.syntax.tree import SourceTree, called_name, walk
 
 __all__ = [
     "assigned_names",
@@ -19,6 +19,7 @@ __all__ = [
     "defaults",
     "in_scope",
     "is_chain",
+    "iterated_names",
     "names_bound_in",
     "parameters",
     "root_name",
@@ -249,3 +250,12 @@ def source_names(function: ast.AST, expression: ast.expr) -> set[str]:
 def is_chain(text: str) -> bool:
     """Return whether an expression is a name with attributes and subscripts only."""
     return bool(re.fullmatch(r"[A-Za-z_]\w*(\.\w+|\[[^\[\]]*\])*", text))
+
+
+@node_cache(4096)
+def iterated_names(function: ast.AST) -> frozenset[str]:
+    """Return the names whose items a function reads in loops, also by ``enumerate`` or ``zip``: most hold lists."""
+    iterables = [node.iter for node in walk(function) if isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension))]
+    counted = [each for each in iterables if isinstance(each, ast.Call) and called_name(each) in ("enumerate", "zip")]
+    given = [*iterables, *(argument for each in counted for argument in each.args)]
+    return frozenset(each.id for each in given if isinstance(each, ast.Name))

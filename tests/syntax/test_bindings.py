@@ -13,6 +13,7 @@ from devfix.syntax.bindings import (
     bound_names,
     in_scope,
     is_chain,
+    iterated_names,
     parameters,
     root_name,
     source_names,
@@ -181,3 +182,17 @@ def test_sources_of_an_expression(body, names):
     result = next(node for node in ast.walk(function) if isinstance(node, ast.Return))
 
     assert source_names(function, result.value) == names
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("for y in x:\n        pass", {"x"}),
+        ("for i, y in enumerate(x):\n        pass", {"x"}),
+        ("return [y + w for y, w in zip(x, z)]", {"x", "z"}),
+        ("for i in range(len(x)):\n        pass", set()),
+        ("for y in x.items():\n        pass", set()),
+    ],
+)
+def test_names_whose_items_are_read_in_loops(body, names):
+    assert iterated_names(function(f"def f(x, z):\n    {body}\n")) == names

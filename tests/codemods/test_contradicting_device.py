@@ -505,3 +505,29 @@ def test_a_function_that_several_calls_ask_for_the_cpu_is_asked_as_before(repair
 
     assert repair(CODE, TOLD) != TOLD
     assert repair(CODE, twice) == twice
+
+
+SCATTERED = """\
+import sys
+
+import torch
+from torch import nn
+
+first = torch.device("cuda:0")
+indices = [int(index) for index in sys.argv[1:]]
+model = nn.Linear(3, 3)
+model = model.to(indices[0])
+net = nn.DataParallel(model, device_ids=indices)
+x = torch.ones(2, 3)
+x = x.to(first)
+print({use})
+"""
+
+
+@pytest.mark.parametrize(("use", "codes"), [("net(x)", []), ("net.module(x)", [CODE]), ("x * model.weight", [CODE])])
+def test_what_a_module_scatters_may_be_on_any_accelerator(tmp_path, use, codes):
+    text = SCATTERED.format(use=use)
+    file = SourceFile(str(tmp_path / "train.py"), text.encode(), text)
+    outcome = fixpoint.check([file], Settings(root=str(tmp_path), severity=Severity.LATENT))
+
+    assert [each.finding.code for each in outcome.resolutions if each.finding.code == CODE] == codes

@@ -19,7 +19,7 @@ from devfix.fixes.insertion_point import enclosing
 from devfix.fixes.module_weights import weight_devices
 from devfix.fixes.modules.cpu_offload import offload_move
 from devfix.fixes.vendored_code import foreign_part
-from devfix.syntax.tree import SourceTree, walk
+from devfix.syntax.tree import SourceTree, text_of, walk
 
 __all__ = ["DeviceConflict", "chooses_device", "device_conflicts", "is_intended", "is_load"]
 
@@ -263,6 +263,8 @@ def _with_other_index(observations: Observations) -> Iterator[DeviceConflict]:
         if any((mismatch.point.key, operand.text) in known for operand in mismatch.cpu):
             continue
         for operand in mismatch.accelerator:
+            if _is_scattered(observations, mismatch, operand.text):
+                continue
             moved = [calls[origin.site_id] for origin in operand.origins if origin.kind == "moved"]
             if operand.module is not None and mismatch.point.state is not None:
                 point = mismatch.point.state.heap_object(operand.module).last_moved_at
@@ -277,6 +279,19 @@ def _with_other_index(observations: Observations) -> Iterator[DeviceConflict]:
                     points = by_device[ACCELERATOR].point, scenario_devices[ACCELERATOR].point
                     certain = observations.has_fixed_index
                     yield DeviceConflict(call, *points, ACCELERATOR, certain, _other_move(scenario, mismatch), mismatch)
+
+
+def _is_scattered(observations: Observations, mismatch: DeviceMismatch, text: str) -> bool:
+    """Return whether a module that scatters its inputs gets an operand, or leads to its use.
+
+    It moves its inputs to the accelerator of its module.
+    """
+    if not observations.scattered:
+        return False
+    *outer, innermost = mismatch.point.call_stack
+    given = (node for node in walk(innermost.stmt) if isinstance(node, ast.expr) and text_of(node) == text)
+    through = (node for call_frame in outer for node in walk(call_frame.stmt))
+    return any(node in observations.scattered for node in (*given, *through))
 
 
 def _only_accelerator_call(observations: Observations, scenario: Observations) -> list[ast.Call]:

@@ -151,6 +151,12 @@ class _Offloading:
         if not isinstance(instance, Pointer) or interp.state is None:
             interp.state = before
             instance = instantiation.new_instance(interp, cls, self._node)
+        mover = find_member(interp, cls, "to")
+        if isinstance(mover, Function):  # it may keep the device, too
+            before = interp.now.fork()
+            with self._budget(), suppress(Unreachable, OutOfBudget):
+                interp.call(Bound(mover, instance), [DeviceValue(ACCELERATOR)], {}, self._node)
+            interp.state = interp.now if interp.alive else before
         if module_at(interp, instance) is not None:
             module_moves.place(interp, instance, ACCELERATOR, self._node)
         self._place_attributes(instance)

@@ -173,3 +173,32 @@ def test_a_long_file_is_told_from_others_by_its_text():
 
     assert not offloads_modules(SourceTree("lib.py", "class A:\n    def f(self):\n        return self.x.cpu()\n"))
     assert offloads_modules(SourceTree("lib.py", "class A:\n    def f(self):\n        self.x.cpu()\n"))
+
+
+def test_an_object_that_moves_itself_keeps_the_device():
+    text = """
+        class Base(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("scale", torch.ones(1))
+                self.device = {kept}
+
+            def to(self, *args, **kwargs):
+                super().to(*args, **kwargs)
+                self.device = {moved}
+                return self
+
+        class Latent(Base):
+            def __init__(self, vae, unet):
+                super().__init__()
+                self.vae, self.unet = vae, unet
+
+            def encode(self, x: Tensor):
+                self.unet.to("cpu")
+                self.vae.to(self.device)
+                return self.vae.encode(x)
+    """
+    here, cpu = "self.scale.device", 'torch.device("cpu")'
+
+    assert _failing(text.format(kept=here, moved=here)) == []
+    assert _failing(text.format(kept=cpu, moved=cpu)) == ["return self.vae.encode(x)"]

@@ -223,7 +223,7 @@ class _AnyCaller:
         assert isinstance(function.node, _Method)
         node = implicit_call(function.node, function.node.name)
         before = self._interp.now
-        for only_required in (False, True) if has_options(function, owner, tree) else (False,):
+        for only_required in (True, False) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)
             is_asked = self._whole or skip or _is_entry(function.node) or function.node in self._callers_of_unknown()

@@ -14,6 +14,7 @@ from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.values import (
     ACCELERATOR,
     CPU,
+    NONE,
     Const,
     Device,
     DeviceValue,
@@ -82,7 +83,8 @@ def assume(
 
     def given(parameter: ast.arg, default: Value | None) -> Value:
         argument = _argument(interp, function, parameter, kinds.get(parameter.arg, UNKNOWN))
-        if only_required and default is not None and argument.kind in omitted and not _is_cpu(default):
+        is_omitted = argument.kind in omitted or _may_be_left_out(argument, default)
+        if only_required and default is not None and is_omitted and not _is_cpu(default):
             return default
         assumed.places |= not _PLACED.isdisjoint([argument.kind, *(part.kind for part in argument.parts)])
         if argument.kind in _TENSORS:
@@ -110,6 +112,11 @@ def assume(
     return assumed
 
 
+def _may_be_left_out(argument: Argument, default: Value | None) -> bool:
+    """Return whether a function asks if an argument is ``None``, its default: it knows what to do without it."""
+    return argument.kind is Kind.UNKNOWN and argument.optional and default == NONE
+
+
 def _argument(interp: Interpreter, function: Function, parameter: ast.arg, known: Argument) -> Argument:
     """Return what an argument is, with the help of the files that its annotation is imported from."""
     if parameter.annotation is None or known.parts or known.evidence in (Evidence.PROTOCOL, Evidence.ANNOTATION):
@@ -129,9 +136,11 @@ def has_options(function: Function, owner: ast.ClassDef | None, tree: SourceTree
     kinds = argument_kinds(function.node, owner, tree)
     spec = function.node.args
     positional = [*spec.posonlyargs, *spec.args]
-    optional = positional[len(positional) - len(spec.defaults) :]
-    optional += [each for each, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None]
-    return any(kinds.get(each.arg, UNKNOWN).kind in _OMITTED for each in optional)
+    optional = list(zip(positional[len(positional) - len(spec.defaults) :], function.defaults, strict=False))
+    named = zip(spec.kwonlyargs, function.keyword_defaults, strict=False)
+    optional += [(each, default) for each, default in named if default is not None]
+    arguments = [(kinds.get(each.arg, UNKNOWN), default) for each, default in optional]
+    return any(each.kind in _OMITTED or _may_be_left_out(each, default) for each, default in arguments)
 
 
 _TENSORS = (Kind.TENSOR, Kind.TENSORS, Kind.TENSOR_DICT)

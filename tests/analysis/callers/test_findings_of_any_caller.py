@@ -626,3 +626,38 @@ def test_a_function_that_needs_no_arguments_may_start_a_program(arguments, fails
     """
 
     assert bool(_failing(text)) is fails
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(
+            """
+            class Cell(nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.layer = nn.Linear(3, 3)
+
+                def forward(self, x, h=None):
+                    if h is None:
+                        h = torch.zeros(x.size(0), 3)
+                    return {}
+            """,
+            id="state",
+        ),
+        pytest.param(
+            """
+            def weighted(pred, target, *, h=None):
+                h = h if h is not None else torch.ones(pred.shape)
+                x = pred - target
+                return {}
+            """,
+            id="keyword",
+        ),
+    ],
+)
+def test_what_a_function_makes_in_place_of_an_argument_fails_for_callers_that_leave_it_out(text):
+    returned = "self.layer(x) + h" if "Cell" in text else "x ** 2 * h"
+
+    assert _failing(text.format(returned)) == [f"return {returned}"]
+    assert _failing(text.format(returned.replace("h", "h.to(x.device)", 1))) == []

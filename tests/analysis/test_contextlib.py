@@ -56,7 +56,10 @@ RIGHT = {
     "nested": "with placed(net):\n    with parked(net):\n        net(x)\n    net(x.cuda())",
     "two at once": "with placed(net), parked(net):\n    net(x)\nnet(x)",
     "a class": "with Placed(net) as same:\n    same(x.cuda())\nnet(x)",
-    "a stack": "with contextlib.ExitStack() as stack:\n    stack.enter_context(placed(net))(x.cuda())",
+    "a stack": "net.cuda()\nwith contextlib.ExitStack() as stack:\n    stack.enter_context(parked(net))\nnet(x.cuda())",
+    "a decorator": "net.cuda()\n@parked(net)\ndef f():\n    pass\nf()\nnet(x.cuda())",
+    "by hand": "net.cuda()\nman = parked(net)\nman.__enter__()\nman.__exit__(None, None, None)\nnet(x.cuda())",
+    "or none": "net.cuda()\nwith parked(net) if ASKED else contextlib.nullcontext():\n    pass\nnet(x.cuda())",
     "an object": "manager = placed(net)\nwith manager:\n    net(x.cuda())\nnet(x)",
 }
 WRONG = {

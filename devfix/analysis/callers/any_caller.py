@@ -223,6 +223,7 @@ class _AnyCaller:
         assert isinstance(function.node, _Method)
         node = implicit_call(function.node, function.node.name)
         before = self._interp.now
+        # without options first: of a place, the first mismatch is kept, and that of defaults happens to more callers
         for only_required in (True, False) if has_options(function, owner, tree) else (False,):
             self._interp.state = before.fork()
             assumed = assume(self._interp, function, owner, tree, skip, only_required)

@@ -140,19 +140,19 @@ class FileNames:
 
     def may_be_object(self, parameter: str) -> bool:
         """Return whether a parameter is named like a class that the file defines or imports: ``boxes``, ``Boxes``."""
-        return parameter.replace("_", "").rstrip("0123456789").lower() in self._class_names
+        return _parameter_key(parameter) in self._class_names
 
     def named_like(self, parameter: str) -> ast.ClassDef | None:
         """Return the class of the file that a parameter is named like: ``patch_embed``, ``PatchEmbed``."""
-        wanted = parameter.replace("_", "").rstrip("0123456789").lower()
-        return next((cls for name, cls in self.classes.items() if name.lower().removesuffix("base") == wanted), None)
+        wanted = _parameter_key(parameter)
+        return next((cls for name, cls in self.classes.items() if _class_key(name) == wanted), None)
 
     @cached_property
     def _class_names(self) -> frozenset[str]:
         """Return the names of classes outside PyTorch, as names of parameters."""
         imported = (name for name, full in self.imported.items() if not full.startswith("torch."))
         names = (name for name in (*imported, *self.classes) if name[:1].isupper() and not name.isupper())
-        return frozenset(name.lower().removesuffix("base") for name in names)
+        return frozenset(map(_class_key, names))
 
     def names_from(self, libraries: frozenset[str]) -> dict[str, str]:
         """Return the imported names that belong to these libraries, with the library of each."""
@@ -217,6 +217,16 @@ class FileNames:
                         if found.get(name) is None:
                             found[name] = self.full_name(func)
         return self._attributes[owner]
+
+
+def _parameter_key(parameter: str) -> str:
+    """Return what a parameter has in common with the class it is named after: ``patch_embed2``, ``patchembed``."""
+    return parameter.replace("_", "").rstrip("0123456789").lower()
+
+
+def _class_key(cls: str) -> str:
+    """Return what a class has in common with parameters that are named after it: ``PatchEmbedBase``, ``patchembed``."""
+    return cls.lower().removesuffix("base")
 
 
 def names_of(tree: SourceTree) -> FileNames:

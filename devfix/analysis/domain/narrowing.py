@@ -104,7 +104,7 @@ def _tests_wrapper(test: ast.Call, types: set[str] | None) -> bool:
     match test:
         case ast.Call(func=ast.Name(id="hasattr"), args=[_, ast.Constant(value="module")]):
             return True
-    return bool(types) and types is not None and types <= _WRAPPERS
+    return bool(types and types <= _WRAPPERS)
 
 
 def _is_wrapper(interp: Interpreter, value: Value) -> bool | None:

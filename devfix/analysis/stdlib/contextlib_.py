@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from devfix.analysis.domain.joins import equal_or
@@ -13,7 +14,7 @@ from devfix.analysis.domain.objects import HeapObject, object_at
 from devfix.analysis.domain.protocol import Loop
 from devfix.analysis.domain.records import dataclass
 from devfix.analysis.domain.state import State, Unreachable
-from devfix.analysis.domain.values import NONE, Bound, Pointer, Value
+from devfix.analysis.domain.values import NONE, Bound, Pointer, Value, alternatives
 from devfix.syntax.node_caches import node_cache
 from devfix.syntax.tree import implicit_call, text_of, walk
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from devfix.analysis.domain.location import Activation
     from devfix.analysis.domain.protocol import Interpreter
 
-__all__ = ["ManagerObject", "entered", "leaving", "steps"]
+__all__ = ["ManagerObject", "entered", "is_entered", "leaving", "steps"]
 
 _DECORATORS = frozenset({"contextmanager", "asynccontextmanager"})
 
@@ -30,7 +31,7 @@ _Statements = list[ast.stmt]
 
 @dataclass(frozen=True)
 class ManagerObject(HeapObject):
-    """A function under ``@contextmanager`` that has been executed up to its ``yield``.
+    """A function under ``@contextmanager`` that has been executed up to its ``yield``, for a ``with`` statement.
 
     Attributes:
         activation: its activation.
@@ -53,6 +54,30 @@ def steps(node: ast.AST) -> tuple[_Statements, _Statements] | None:
     names = {text_of(each).split(".")[-1] for each in node.decorator_list}
     inner = [each for each in walk(node) if isinstance(each, (ast.Yield, ast.YieldFrom))]
     return _divided(node.body) if not names.isdisjoint(_DECORATORS) and len(inner) == 1 else None
+
+
+def is_entered(interp: Interpreter, call: ast.Call) -> bool:
+    """Return whether a ``with`` statement of the same function enters the result of a call.
+
+    Another manager, such as one that an ``ExitStack`` enters, is followed as a whole: who leaves it is unknown.
+    """
+    assert interp.activation is not None
+    tree = interp.activation.module.tree
+    parent = tree.parents.get(call)
+    while isinstance(parent, ast.IfExp):  # ``with parked(net) if offload else nullcontext():``
+        parent = tree.parents[parent]
+    match parent:
+        case ast.withitem():
+            return True
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            return name in _entered_names(interp.activation.node)
+    return False
+
+
+@node_cache(4096)
+def _entered_names(function: ast.AST) -> frozenset[str]:
+    items = (node.context_expr for node in walk(function) if isinstance(node, ast.withitem))
+    return frozenset(each.id for each in items if isinstance(each, ast.Name))
 
 
 def _divided(body: Sequence[ast.stmt]) -> tuple[_Statements, _Statements] | None:
@@ -80,7 +105,7 @@ def leaving(interp: Interpreter, managers: list[Value], node: ast.AST) -> Iterat
     returns, loop = interp.activation.returns, interp.loops[-1] if interp.loops else Loop(0)
     exits = [len(states) for states in (returns, loop.breaks, loop.continues)]
     yield
-    if not any(_one(value) for value in managers):
+    if not any(map(_objects, managers)):
         return
     if interp.alive:
         _leave(interp, managers, node)
@@ -101,7 +126,7 @@ def _left(interp: Interpreter, state: State, managers: list[Value], node: ast.AS
 
 def _leave(interp: Interpreter, managers: list[Value], node: ast.AST) -> None:
     """Execute the ends of context managers, the last one first."""
-    for option in filter(None, map(_one, reversed(managers))):
+    for option in chain.from_iterable(map(_objects, reversed(managers))):
         if not interp.alive:
             return
         manager = interp.heap_object(option)
@@ -115,6 +140,6 @@ def _leave(interp: Interpreter, managers: list[Value], node: ast.AST) -> None:
                 interp.call(method, [NONE, NONE, NONE], {}, implicit_call(node, "exit"))
 
 
-def _one(value: Value) -> Pointer | None:
-    """Return the object that a value stands for, if it is one only."""
-    return value if isinstance(value, Pointer) else None
+def _objects(value: Value) -> list[Pointer]:
+    """Return the objects that a value may stand for; one that was not entered on some path is left all the same."""
+    return [option for option in alternatives(value) if isinstance(option, Pointer)]

@@ -430,13 +430,13 @@ def _is_decided(interp: Interpreter, part: ast.expr) -> bool:
     return not passes_arguments(part) and truth(interp, part) is not None
 
 
-@node_cache(16384)
 def compares_tensors(test: ast.expr) -> bool:
     """Return whether a condition compares the devices of two tensors: ``x.device == y.device``."""
     sides = [test.left, *test.comparators] if isinstance(test, ast.Compare) else []
     return bool(sides) and all(isinstance(side, ast.Attribute) and side.attr == "device" for side in sides)
 
 
+@node_cache(16384)
 def tests_device(test: ast.expr) -> bool:
     """Return whether a condition tests a device: ``not x.is_cuda``, ``p.device != device``."""
     names = {node.attr for node in walk(test) if isinstance(node, ast.Attribute)}

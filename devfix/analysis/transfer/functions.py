@@ -160,7 +160,7 @@ def call_function(
     One with ``@functools.cache`` runs once for the same arguments.
     """
     steps = contextlib_.steps(function.node)
-    if steps is not None:
+    if steps is not None and contextlib_.is_entered(interp, node):
         return _make_manager(interp, function, args, keywords, node, *steps)
     if not _is_cached(function.node):
         return _follow(interp, function, args, keywords, node)
